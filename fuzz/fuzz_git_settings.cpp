@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     std::size_t length = 0;
-    for (const auto& setting : ponk::config::parse_git_settings(text)) {
+    for (const auto& setting : ponk::config::parse_git_settings(text).settings) {
         if (setting.key.empty() || setting.section.empty()) __builtin_trap();
         length += setting.key.size() + setting.value.size();
     }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine.hpp"
 
-#include "base/text.hpp"
 #include "base/time.hpp"
 #include "engine/files/artifacts.hpp"
-#include "engine/plan/inputs.hpp"
 #include "engine/plan/require_consents.hpp"
 #include "engine/run/run_environment.hpp"
 #include "engine/run/run_note.hpp"
@@ -271,14 +269,6 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Submitt
     TRY(context_.executor(target_type(spec)));
     spec.policy.may_promote = false;  // what is in production is not moved by repeating an old run
     TRY(require_consents(context_, spec, before.project_path));
-    executor::Notices notices;
-    for (auto& input : spec.inputs) {
-        const auto now = TRY(measure_again(input, {}).map_error(
-            while_doing("input '{}' of run {}", printable(input.path), before.id.brief())));
-        if (const auto text = difference(input, now); !text.empty())
-            notices.push_back(text + ": it is not what run " + before.id.brief() + " used");
-        input = now;
-    }
     TRY(pin_environment(
         context_.run_directory(original).root(), before, context_.run_directory(id).root(), spec));
     model::Run run;
@@ -290,10 +280,7 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Submitt
     run.git = before.git;
     run.tags = before.tags;
     run.rerun_of = before.id.text();
-    auto started = TRY(start(std::move(run), std::move(spec), std::move(submitter)));
-    for (const auto& notice : notices)
-        context_.tell(started.id, "notice", notice);
-    return started;
+    return start(std::move(run), std::move(spec), std::move(submitter));
 }
 
 Result<model::Run> Engine::cancel(const RunId& id, std::chrono::seconds grace)

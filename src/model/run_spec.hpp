@@ -216,7 +216,8 @@ constexpr std::array<std::string_view, 2> names_of(EnvironmentSpec::Substitution
 struct Input {
     std::string path;    // in the run's copy of the project
     std::string source;  // on the machine that submitted it
-    // What it was when the run was submitted.
+    bool with_digest = false;
+    // What it was when the run was prepared.
     std::int64_t files = 0;
     std::int64_t bytes = 0;
     std::int64_t newest = 0;  // the last change of a file in it, in milliseconds
@@ -226,6 +227,7 @@ struct Input {
     {
         return std::tuple(field("path", &Input::path),
                           field("source", &Input::source),
+                          field("with_digest", &Input::with_digest),
                           field("files", &Input::files),
                           field("bytes", &Input::bytes),
                           field("newest", &Input::newest),

@@ -76,7 +76,7 @@ RunSpec full()
                         .substitutions = EnvironmentSpec::Substitutions::known,
                         .lock_digest = "abc"};
     spec.inputs = {
-        {"data", "/home/ann/mnist/data", 3, 4096, 1'700'000'000'000, std::string(64, 'd')}};
+        {"data", "/home/ann/mnist/data", true, 3, 4096, 1'700'000'000'000, std::string(64, 'd')}};
     spec.policy = {.purpose = Policy::Purpose::prepare,
                    .tracked = false,
                    .collect_outputs = false,

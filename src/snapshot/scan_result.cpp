@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/scan_result.hpp"
 
+#include <fmt/format.h>
+
 #include <deque>
 
 namespace ponk::snapshot {
@@ -83,7 +85,27 @@ void walk(const TreeScan& scan,
     });
 }
 
+// A later change of its rules could carry the same times.
+bool are_stable(const config::TravelRules::Signs& signs, std::int64_t started_ns)
+{
+    return signs.rules.inode == 0 || is_stable(signs.rules, started_ns);
+}
+
 }  // namespace
+
+std::string signs_text(const config::TravelRules::Signs& signs)
+{
+    const auto& rules = signs.rules;
+    if (rules.inode == 0 && !signs.repository && signs.marks == 0) return "";
+    return fmt::format("{} {} {} {} {} {} {}",
+                       rules.inode,
+                       rules.size,
+                       rules.mtime_ns,
+                       rules.ctime_ns,
+                       rules.mode,
+                       signs.repository ? 1 : 0,
+                       signs.marks);
+}
 
 bool is_stable(const os::FileStatus& status, std::int64_t started_ns)
 {
@@ -130,7 +152,8 @@ std::string cache_bytes(const TreeScan& scan,
         builder.add_folder(folder.path,
                            folder.status,
                            folder.reusable && is_stable(folder.status, started_ns),
-                           folder.left_out);
+                           folder.left_out,
+                           are_stable(folder.signs, started_ns) ? signs_text(folder.signs) : "?");
         for_each_entry(scan, cache, folder, [&](const Entry& entry) {
             CachedFile file;
             file.name = entry.name;

@@ -46,9 +46,11 @@ struct FolderRecord {
     std::uint32_t left_out_folders;
     std::uint32_t left_out_offset;  // LeftOutNames::text
     std::uint32_t left_out_length;
+    std::uint32_t signs_offset;
+    std::uint32_t signs_length;
     std::uint64_t flags;
 };
-static_assert(sizeof(FolderRecord) == 72);
+static_assert(sizeof(FolderRecord) == 80);
 
 struct FileRecord {
     std::uint64_t size;
@@ -151,7 +153,8 @@ bool StatCache::check_records() const
         const auto record =
             load_record<FolderRecord>(bytes_, folders_at_ + i * sizeof(FolderRecord));
         if (!fits(record.path_offset, record.path_length) ||
-            !fits(record.left_out_offset, record.left_out_length))
+            !fits(record.left_out_offset, record.left_out_length) ||
+            !fits(record.signs_offset, record.signs_length))
             return false;
         if (std::uint64_t{record.first_file} + record.file_count > file_count_) return false;
         // A child comes after its parent, so following children ends.
@@ -200,6 +203,7 @@ CachedFolder StatCache::folder(std::uint32_t index) const
     folder.left_out = {record.left_out_files,
                        record.left_out_folders,
                        std::string(text(record.left_out_offset, record.left_out_length))};
+    folder.signs = text(record.signs_offset, record.signs_length);
     return folder;
 }
 
@@ -254,7 +258,8 @@ std::uint32_t StatCacheBuilder::file_count() const
 void StatCacheBuilder::add_folder(std::string_view path,
                                   const os::FileStatus& status,
                                   bool trusted,
-                                  const LeftOutNames& left_out)
+                                  const LeftOutNames& left_out,
+                                  std::string_view signs)
 {
     FolderRecord record{};
     record.path_offset = static_cast<std::uint32_t>(names_.size());
@@ -271,6 +276,9 @@ void StatCacheBuilder::add_folder(std::string_view path,
     record.left_out_offset = static_cast<std::uint32_t>(names_.size());
     record.left_out_length = static_cast<std::uint32_t>(left_out.text.size());
     names_.append(left_out.text).push_back('\0');
+    record.signs_offset = static_cast<std::uint32_t>(names_.size());
+    record.signs_length = static_cast<std::uint32_t>(signs.size());
+    names_.append(signs).push_back('\0');
     append_record(folders_, record);
 }
 

@@ -41,6 +41,7 @@ struct CachedFolder {
     std::uint32_t first_file = 0;
     std::uint32_t file_count = 0;
     LeftOutNames left_out;
+    std::string signs;  // see signs_text()
 };
 
 // What holds for the whole cache.
@@ -94,7 +95,8 @@ public:
     void add_folder(std::string_view path,
                     const os::FileStatus& status,
                     bool trusted,
-                    const LeftOutNames& left_out = {});
+                    const LeftOutNames& left_out = {},
+                    std::string_view signs = {});
     void add_file(const CachedFile& file, std::span<const Chunk> chunks);
     // `child` of a folder's entry is known only when the folder itself is added.
     void set_child(std::uint32_t file, std::uint32_t folder);

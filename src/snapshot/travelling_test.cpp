@@ -102,6 +102,31 @@ TEST_F(Travelling, WhatGitBeginsToTrackTravelsAtOnceInInnerRepositoriesToo)
                 ElementsAre(".gitignore", "inner/.gitignore", "inner/deep/b.bin", "sub/a.bin"));
 }
 
+TEST_F(Travelling, RulesThatGoAreNoticedWhereverTheyWere)
+{
+    write("a/.gitignore", ".gitignore\n*.log\n");
+    write("a/b/x.log", "1");
+    write("data/CACHEDIR.TAG", "1");
+    write("data/x", "1");
+    write("e/conda-meta/other", "1");
+    write("e/f", "1");
+    write("inner/d/x.log", "1");
+    git({"init", "-q"}, "inner");
+    write("inner/.git/info/exclude", "*.log\n");
+    age();
+    EXPECT_THAT(files(), ElementsAre("e/conda-meta/other", "e/f"));
+    EXPECT_THAT(files(), ElementsAre("e/conda-meta/other", "e/f"));
+
+    std::filesystem::remove(project_ / "a/.gitignore");
+    EXPECT_THAT(files(), ElementsAre("a/b/x.log", "e/conda-meta/other", "e/f"));
+    std::filesystem::remove(project_ / "data/CACHEDIR.TAG");
+    EXPECT_THAT(files(), ElementsAre("a/b/x.log", "data/x", "e/conda-meta/other", "e/f"));
+    write("e/conda-meta/history", "1");
+    EXPECT_THAT(files(), ElementsAre("a/b/x.log", "data/x"));
+    ASSERT_TRUE(os::remove_tree(project_ / "inner/.git"));
+    EXPECT_THAT(files(), ElementsAre("a/b/x.log", "data/x", "inner/d/x.log"));
+}
+
 TEST_F(Travelling, WhatWasLeftOutIsCountedAlsoWhenNothingChanged)
 {
     write(".venv/bin/python", "1");

@@ -187,22 +187,6 @@ void TreeScan::add_visit(std::uint32_t index, std::uint32_t cached, bool names_k
     pool_.add([=, this](std::size_t worker) { return visit(worker, index, cached, names_known); });
 }
 
-// The folder's own ignore file, if it has one, is the one that the cache was made with. Without
-// `known` it has none. One that ignores itself is in no cache.
-bool TreeScan::has_known_rules(int fd, const CachedFolder* known) const
-{
-    if (options_.ignore.rules == nullptr) return true;
-    constexpr std::string_view name = ".gitignore";
-    os::FileStatus status;
-    const bool is_there = os::status_at(fd, name.data(), status) == 0;
-    for (std::uint32_t i = 0; known != nullptr && i < known->file_count; ++i) {
-        const auto file = cache_->file(known->first_file + i);
-        if (file.name != name) continue;
-        return is_there && file.trusted && file.status.same_version(status);
-    }
-    return !is_there;
-}
-
 // `names_known`: as far as the rules above are concerned, what the cache says of the names in it
 // holds.
 Result<>
@@ -219,17 +203,18 @@ TreeScan::visit(std::size_t worker, std::uint32_t index, std::uint32_t cached, b
     }
     if (const int failed = os::status_of(fd.get(), folder.status); failed != 0)
         return cannot_list(failed, folder.path);
-    // What a repository inside the project tracks may change without a trace in its folders.
-    os::FileStatus inner;
-    if (options_.ignore.rules != nullptr && !folder.path.empty() &&
-        os::status_at(fd.get(), ".git", inner) == 0)
-        names_known = false;
     CachedFolder known;
     if (cached != none) {
         known = cache_->folder(cached);
         folder.cached = cached;
     }
-    names_known = names_known && has_known_rules(fd.get(), cached != none ? &known : nullptr);
+    if (options_.ignore.rules != nullptr) {
+        folder.signs = config::TravelRules::signs_in(fd.get());
+        // What a repository inside the project tracks may change without a trace in its folders.
+        if ((folder.signs.repository && !folder.path.empty()) ||
+            known.signs != signs_text(folder.signs))
+            names_known = false;
+    }
     if (cached != none && names_known && known.trusted &&
         same_folder(known.status, folder.status) && visit_unchanged(fd.get(), index, known))
         return {};
@@ -256,13 +241,15 @@ TreeScan::visit(std::size_t worker, std::uint32_t index, std::uint32_t cached, b
 Result<bool> TreeScan::leave_out(ScannedFolder& folder)
 {
     if (options_.ignore.rules == nullptr || folder.path.empty()) return false;
-    const auto decision = TRY(options_.ignore.rules->explain(folder.path, true));
+    const auto slash = folder.path.rfind('/');
+    const auto above = TRY(options_.ignore.rules->folder(
+        slash == std::string::npos ? "" : folder.path.substr(0, slash)));
+    const auto decision = TRY(options_.ignore.rules->decide(*above, folder.path, true));
     if (decision.fate != config::TravelRules::Fate::left_out) return false;
     folder.gone = true;
     const std::lock_guard lock(mutex_);
     auto& parent = folders_[folder.parent];
     parent.reusable = false;
-    const auto slash = folder.path.rfind('/');
     parent.left_out.add(
         std::string_view(folder.path).substr(slash == std::string::npos ? 0 : slash + 1), true);
     return true;
@@ -328,6 +315,8 @@ Result<> TreeScan::list(std::size_t worker, int fd, ScannedFolder& folder)
             const auto decision = TRY(rules->decide(*here, path, is_folder));
             if (decision.fate == config::TravelRules::Fate::left_out) {
                 if (!decision.own) folder.left_out.add(name.text, is_folder);
+                // The mark may go without a trace in this folder.
+                if (decision.by_mark) folder.reusable = false;
                 continue;
             }
         }

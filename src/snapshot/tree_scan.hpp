@@ -34,7 +34,11 @@ struct ScannedFolder {
     std::atomic<bool> reusable{true};  // the list of names holds all there is
     bool gone = false;                 // removed before it could be read, or left out after all
     LeftOutNames left_out;
+    config::TravelRules::Signs signs;
 };
+
+// As it is cached: equal texts, equal signs. Empty: there are none.
+std::string signs_text(const config::TravelRules::Signs& signs);
 
 // What of a stat cache may be believed.
 enum class CacheTrust {
@@ -83,7 +87,6 @@ private:
     void add_visit(std::uint32_t index, std::uint32_t cached, bool names_known);
     Result<> visit(std::size_t worker, std::uint32_t index, std::uint32_t cached, bool names_known);
     bool visit_unchanged(int fd, std::uint32_t index, const CachedFolder& known);
-    [[nodiscard]] bool has_known_rules(int fd, const CachedFolder* known) const;
     Result<> list(std::size_t worker, int fd, ScannedFolder& folder);
     void match_with_cache(ScannedFolder& folder, const CachedFolder& known);
     Result<> examine(std::size_t worker,

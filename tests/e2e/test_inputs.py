@@ -83,6 +83,23 @@ def test_a_rerun_uses_the_inputs_and_reports_a_difference(project):
     assert b"input 'data' has files changed at 2033-05-18" in other.stderr and other.stdout == b"other\n"
 
 
+def test_an_input_that_became_a_link_is_not_followed_by_a_rerun(project, tmp_path):
+    (tmp_path / "x.csv").write_text("secret")
+    project.write("aml_config/local.runconfig", "Target: local\nFramework: Python\ninputs: data\n")
+    project.run("submit", "train.py")
+    os.rename(project.project / "data", project.project / "old")
+    os.symlink(tmp_path, project.project / "data")
+
+    assert b"leads out of the project" in project.run("submit", "train.py", code=65).stderr
+    again = project.run("experiment", "rerun", "last", code=None)
+    assert again.returncode != 0 and b"secret" not in again.stdout and b"leads elsewhere" in again.stderr
+
+
+def test_an_input_in_the_place_of_the_script_is_refused(project):
+    done = project.run("submit", "--input", f"train.py={project.project}/data/x.csv", "train.py", code=65)
+    assert b"takes the place of the script" in done.stderr
+
+
 def test_a_digest_finds_contents_that_changed_in_secret(project):
     stamp = os.stat(project.project / "data/x.csv")
     project.run("submit", "--input", "data", "--input-digest", "train.py")
@@ -114,7 +131,7 @@ def test_the_run_configuration_names_inputs_of_the_project_only(project, tmp_pat
 
 
 @pytest.mark.parametrize("words, message", [
-    (["nodata"], b"does not exist"), (["outputs/x=/etc"], b"which the run writes"), (["../x=/etc"], b"has no place"),
+    (["nodata"], b"does not exist"), (["outputs/x=/etc"], b"is in 'outputs', which is not for data"), (["../x=/etc"], b"has no place"),
     (["/dev/null"], b"has no place"), (["null=/dev/null"], b"is neither a folder nor a file"), (["data", "data/deep"], b"lie in each other"),
     (["."], b"has no place"), (["=x"], b"names no path")])
 def test_wrong_inputs_are_refused(project, words, message):

@@ -168,7 +168,7 @@ os.symlink('nowhere', 'outputs/dangling')
 
 
 def test_outputs_that_are_a_link_are_told(ponk, tmp_path):
-    ponk.write("a.py", f"import os\nos.symlink({str(tmp_path)!r}, 'outputs')\n")
+    ponk.write("a.py", f"import os\nos.rmdir('outputs')\nos.symlink({str(tmp_path)!r}, 'outputs')\n")
 
     done = ponk.run("submit", "a.py")
 

@@ -44,6 +44,7 @@ def test_a_module_of_the_project(ponk):
     assert (run["script_name"], run["arguments"]) == ("-m pkg.train", ["--epochs", "3", "-o", "json"])
     assert ponk.text("submit", "--name", "n", "--module=pkg.train", "x") == "__main__ ['x']\n"
     assert ponk.run("submit", "-m", code=64).stderr
+    assert b"'-m pkg.train'" in ponk.run("submit", "-m", "pkg/train.py", code=65).stderr
 
 
 @pytest.mark.parametrize("name, text, shown", [
@@ -51,6 +52,7 @@ def test_a_module_of_the_project(ponk):
     ("run.bash", "[[ a == a ]] && echo $1 $2\n", b"a b\n"),
     ("run.sh", "#!/bin/bash -e\n[[ a == a ]] && echo $1 $2; false; echo no\n", b"a b\n"),
     ("tool", "#!/usr/bin/env bash\n[[ a == a ]] && echo $1 $2\n", b"a b\n"),
+    ("tool", "#!/usr/bin/env -S FOO=a bash\n[[ a == a ]] && echo $FOO $2\n", b"a b\n"),
     ("tool", "#!/usr/bin/env python3\nimport sys; print(*sys.argv[1:])\n", b"a b\n"),
     ("a.py", "#!/bin/sh\n'''exec' python3 $0 $@ # '''\nimport sys; print(*sys.argv[1:])\n", b"a b\n")])
 def test_scripts_run_by_what_they_are(ponk, name, text, shown):
@@ -71,6 +73,12 @@ def test_a_shell_script_with_windows_lines_gets_the_line_and_the_remedy(ponk):
     assert b"run.sh:2: the line ends as on Windows (CRLF)" in done.stderr
     assert b"sed -i 's/\\r$//' run.sh" in done.stderr
     assert ponk.json("history", "list") == []
+
+
+def test_carriage_returns_among_the_data_of_a_script_are_its_own(ponk):
+    ponk.write("run.sh", "")
+    (ponk.project / "run.sh").write_bytes(b"cat <<X\na\r\nX\necho b\n")
+    assert ponk.run("submit", "run.sh").stdout == b"a\r\nb\n"
 
 
 def test_a_notebook_and_a_language_that_is_not_there_are_explained(ponk):

@@ -70,7 +70,7 @@ Result<std::string> remote_url(const GitPlace& place)
     const auto config = TRY(os::read_file_if_any(place.common_dir / "config", small_file));
     if (!config) return std::string();
     std::string first;
-    for (const auto& setting : parse_git_settings(*config)) {
+    for (const auto& setting : parse_git_settings(*config).settings) {
         if (setting.section != "remote" || setting.key != "url") continue;
         auto url = without_credentials(setting.value);
         if (setting.subsection == "origin") return url;
@@ -88,13 +88,20 @@ Result<std::optional<GitPlace>> find_git(const os::Path& directory)
     if (error) return std::optional<GitPlace>();
     for (;;) {
         if (auto git_dir = TRY(git_dir_at(folder))) {
-            GitPlace place{folder, *git_dir, *git_dir};
+            GitPlace place{folder, git_dir->lexically_normal(), git_dir->lexically_normal()};
             const auto common = TRY(line_of(*git_dir / "commondir"));
             if (!common.empty()) {
                 const os::Path named(common);
-                place.common_dir = named.is_absolute() ? named : *git_dir / named;
+                place.common_dir =
+                    (named.is_absolute() ? named : *git_dir / named).lexically_normal();
             }
-            return std::optional<GitPlace>(std::move(place));
+            // As git does: an empty folder, or a file that names one that is gone, is nothing.
+            std::error_code problem;
+            if (std::filesystem::exists(
+                    std::filesystem::symlink_status(place.git_dir / "HEAD", problem)) &&
+                std::filesystem::is_directory(place.common_dir / "objects", problem) &&
+                std::filesystem::is_directory(place.common_dir / "refs", problem))
+                return std::optional<GitPlace>(std::move(place));
         }
         if (folder == folder.parent_path()) return std::optional<GitPlace>();
         folder = folder.parent_path();

@@ -13,7 +13,7 @@ namespace ponk::config {
 namespace {
 
 constexpr std::uint64_t size_limit = std::uint64_t{1} << 20;
-constexpr int most_includes = 10;
+constexpr int most_files = 50;
 constexpr auto longest_question = std::chrono::seconds(5);
 
 bool is_comment(char c)
@@ -26,12 +26,13 @@ class Reader {
 public:
     explicit Reader(std::string_view text) : text_(text) {}
 
-    std::vector<GitSetting> read()
+    GitSettings read()
     {
-        for (skip_blank(); at_ < text_.size(); skip_blank()) {
-            if (text_[at_] == '[' ? !read_section() : !read_setting()) break;
-        }
-        return std::move(settings_);
+        GitSettings out;
+        for (skip_blank(); out.whole && at_ < text_.size(); skip_blank())
+            out.whole = text_[at_] == '[' ? read_section() : read_setting();
+        out.settings = std::move(settings_);
+        return out;
     }
 
 private:
@@ -167,40 +168,50 @@ os::Path expand(const std::string& value, const os::Path& folder)
 struct Found {
     std::optional<std::string> value;
     bool ask = false;
+    int files = 0;  // read so far: they may include each other
 };
 
-Result<> look_into(const os::Path& file, int depth, Found& found)
+Result<> look_into(const os::Path& file, Found& found)
 {
+    if (++found.files > most_files) found.ask = true;
+    if (found.ask) return {};
     const auto text = TRY(os::read_file_if_any(file, size_limit));
     if (!text) return {};
-    for (const auto& setting : parse_git_settings(*text)) {
+    const auto parsed = parse_git_settings(*text);
+    if (!parsed.whole) found.ask = true;
+    for (const auto& setting : parsed.settings) {
         if (setting.section == "core" && setting.key == "excludesfile") found.value = setting.value;
         const bool conditional = setting.section == "includeif" ||
                                  (setting.section == "extensions" &&
                                   setting.key == "worktreeconfig" && setting.value != "false");
         if (conditional) found.ask = true;
         if (setting.section != "include" || setting.key != "path") continue;
-        if (depth == most_includes ||
-            setting.value.starts_with("~") != setting.value.starts_with("~/"))
+        // The home of another user: only git knows.
+        if (setting.value.starts_with("~") && !setting.value.starts_with("~/")) {
             found.ask = true;
-        else
-            TRY(look_into(expand(setting.value, file.parent_path()), depth + 1, found));
+        } else {
+            TRY(look_into(expand(setting.value, file.parent_path()), found));
+        }
     }
     return {};
 }
 
-std::optional<std::string> ask_git(const GitPlace& place)
+Result<std::optional<std::string>> ask_git(const GitPlace& place)
 {
     const auto command =
         os::git_question(place.work_tree, {"config", "--type=path", "--get", "core.excludesFile"});
-    const auto output = os::run(command, after(longest_question), {});
-    if (!output || output->exit.status() != 0) return std::nullopt;
-    return std::string(trim(output->out));
+    const auto output = TRY(os::run(command, after(longest_question), {}));
+    if (output.exit.status() == 0) return std::optional<std::string>(std::string(trim(output.out)));
+    if (output.exit.status() == 1) return std::optional<std::string>();  // it is not set
+    return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                "git cannot read its settings: " + printable(trim(output.err)),
+                                "'git config --list' must work: they may name a file that keeps "
+                                "files out of the snapshot."));
 }
 
 }  // namespace
 
-std::vector<GitSetting> parse_git_settings(std::string_view text)
+GitSettings parse_git_settings(std::string_view text)
 {
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
     return Reader(text).read();
@@ -215,12 +226,12 @@ Result<std::optional<os::Path>> find_excludes_file(const GitPlace& place)
     if (!home().empty()) files.push_back(os::Path(home()) / ".gitconfig");
     files.push_back(place.common_dir / "config");
     for (const auto& file : files)
-        TRY(look_into(file, 0, found));
+        TRY(look_into(file, found));
     if (found.value && found.value->starts_with("~") && !found.value->starts_with("~/"))
         found.ask = true;
-    if (found.ask) found.value = ask_git(place);
-    if (found.value && !found.value->empty())
-        return std::optional<os::Path>(expand(*found.value, place.work_tree));
+    if (found.ask) found.value = TRY(ask_git(place));
+    if (found.value && found.value->empty()) return std::optional<os::Path>();
+    if (found.value) return std::optional<os::Path>(expand(*found.value, place.work_tree));
     if (configurations.empty()) return std::optional<os::Path>();
     return std::optional<os::Path>(configurations / "git" / "ignore");
 }

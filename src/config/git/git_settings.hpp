@@ -21,8 +21,11 @@ struct GitSetting {
     std::string value;
 };
 
-// In their order. What git would refuse ends the list: it would not go on either.
-std::vector<GitSetting> parse_git_settings(std::string_view text);
+struct GitSettings {
+    std::vector<GitSetting> settings;  // in their order
+    bool whole = true;                 // false: git refuses the rest of the text
+};
+GitSettings parse_git_settings(std::string_view text);
 
 // The file of ignore rules that the user has for all repositories (core.excludesFile, else
 // git/ignore in the folder of configurations). nullopt: none is set and no default is possible.

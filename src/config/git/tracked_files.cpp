@@ -8,6 +8,8 @@
 #include "os/git_command.hpp"
 #include "os/tree.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fcntl.h>
 
@@ -63,7 +65,11 @@ std::string TrackedFiles::fingerprint(const GitPlace& place)
     os::FileStatus status;
     if (!file || os::status_of(file->get(), status) != 0 || status.size < checksum_size) return "-";
     const auto end = os::read_at(file->get(), status.size - checksum_size, checksum_size);
-    return std::to_string(status.size) + "." + (end ? to_hex(*end) : "");
+    auto text = std::to_string(status.size) + "." + (end ? to_hex(*end) : "");
+    // Where git leaves the checksum out (index.skipHash).
+    if (!end || *end == std::string(checksum_size, '\0'))
+        text += fmt::format(".{}.{}.{}", status.mtime_ns, status.ctime_ns, status.inode);
+    return text;
 }
 
 bool TrackedFiles::contains(std::string_view path) const

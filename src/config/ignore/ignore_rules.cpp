@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 namespace ponk::config {
 
@@ -38,13 +39,18 @@ IgnoreRules IgnoreRules::parse(std::string_view text)
     return rules;
 }
 
-Result<std::optional<IgnoreRules>> IgnoreRules::read(const os::Path& file)
+Result<std::optional<IgnoreRules>> IgnoreRules::read(const os::Path& file, os::Links links)
 {
+    struct stat info {};
+    if (links == os::Links::refuse && ::lstat(file.c_str(), &info) == 0 &&
+        (S_ISLNK(info.st_mode) || S_ISDIR(info.st_mode)))
+        return std::optional<IgnoreRules>();
+    if (::stat(file.c_str(), &info) == 0 && S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3))
+        return std::optional<IgnoreRules>();
     const auto text = TRY(os::read_file_if_any(file, size_limit).map_error([](const Error& error) {
         return error.with_hint("It must be a file of ignore rules, of at most 1 MiB.");
     }));
     if (!text) {
-        struct stat info {};
         if (::lstat(file.c_str(), &info) != 0) return std::optional<IgnoreRules>();
         return tl::unexpected(
             Error(ErrorKind::invalid_argument,

@@ -19,8 +19,10 @@ class IgnoreRules {
 public:
     static IgnoreRules parse(std::string_view text);
     // At most 10,000 rules in at most 1 MiB: each file of a project is compared with each rule.
-    // nullopt when the file does not exist.
-    static Result<std::optional<IgnoreRules>> read(const os::Path& file);
+    // nullopt when the file does not exist, or is /dev/null. With `Links::refuse` a link is not
+    // followed, and neither it nor a folder has rules: as git reads .gitignore.
+    static Result<std::optional<IgnoreRules>> read(const os::Path& file,
+                                                   os::Links links = os::Links::follow);
 
     // The line that decides about a path.
     struct Match {
@@ -39,6 +41,7 @@ public:
     // A line re-includes, by its path, something inside this folder.
     [[nodiscard]] bool includes_below(std::string_view folder) const;
 
+    [[nodiscard]] std::size_t size() const noexcept { return rules_.size(); }
     // The lines that are rules, in order, as git reads them (comments and end blanks gone).
     [[nodiscard]] std::vector<std::string> lines() const;
 

@@ -16,6 +16,9 @@ namespace {
 
 using Path = os::Path;
 
+// In all ignore files of a project: they are kept in memory.
+constexpr std::size_t most_rules = 100'000;
+
 // Files that tell what a folder is, whatever its name.
 constexpr const char* marks[] = {"pyvenv.cfg", "conda-meta/history", "CACHEDIR.TAG"};
 
@@ -105,6 +108,7 @@ Result<TravelRules> TravelRules::load(const Path& project)
     rules.aml_ = TRY(IgnoreRules::read(project / ".amlignore"));
     rules.own_ = IgnoreRules::parse(own_rules());
     rules.built_in_ = IgnoreRules::parse(built_in_rules());
+    rules.count_ = std::make_unique<std::atomic<std::size_t>>(0);
     rules.folders_ = std::make_unique<Synced<KeyedMap<FolderPtr>>>();
     TRY(rules.open_repository());
     return rules;
@@ -123,7 +127,8 @@ Result<> TravelRules::open_repository()
              !prefix.empty();
              folder = parent_of(folder)) {
             const auto base = folder.empty() ? std::string() : std::string(folder) + "/";
-            TRY(add_rules(place->work_tree / folder / ".gitignore", base, above_));
+            TRY(add_rules(
+                place->work_tree / folder / ".gitignore", base, above_, os::Links::refuse));
             if (folder.empty()) break;
         }
         // A project in a folder that its repository ignores (a home folder kept in git, say) is a
@@ -177,19 +182,29 @@ Result<TravelRules::RepositoryPtr> TravelRules::repository_at(const GitPlace& pl
         repository->skipped = folder.size() + 1;
     }
     auto& general = repository->general;
-    TRY(add_rules(place.common_dir / "info" / "exclude", "", general));
+    TRY(add_rules(place.common_dir / "info" / "exclude", "", general, os::Links::follow));
     if (const auto excludes = TRY(find_excludes_file(place)))
-        TRY(add_rules(*excludes, "", general));
+        TRY(add_rules(*excludes, "", general, os::Links::follow));
     return RepositoryPtr(std::move(repository));
 }
 
-Result<>
-TravelRules::add_rules(const Path& file, const std::string& base, std::vector<Rules>& to) const
+Result<> TravelRules::add_rules(const Path& file,
+                                const std::string& base,
+                                std::vector<Rules>& to,
+                                os::Links links) const
 {
-    auto rules = TRY(IgnoreRules::read(file));
+    auto rules = TRY(IgnoreRules::read(file, links));
     if (!rules) return {};
     auto source = file.lexically_relative(project_).native();
     if (source.empty() || source.starts_with("../../..")) source = file.native();
+    if ((*count_ += rules->size()) > most_rules) {
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("the ignore files of {} have more than {} rules in all",
+                              os::in_quotes(project_),
+                              most_rules),
+                  "Leave out folders or kinds of files instead of single files."));
+    }
     to.push_back({std::move(*rules), base, printable(source)});
     return {};
 }
@@ -245,7 +260,7 @@ Result<TravelRules::FolderPtr> TravelRules::make_folder(std::string_view path) c
     std::vector<Rules> own;
     auto base = made->repository->path_in(path);
     if (!base.empty() && !base.ends_with('/')) base += '/';
-    TRY(add_rules(here / ".gitignore", base, own));
+    TRY(add_rules(here / ".gitignore", base, own, os::Links::refuse));
     if (!own.empty()) made->own = std::move(own.front());
     return FolderPtr(std::move(made));
 }
@@ -257,6 +272,10 @@ TravelRules::decide(const Folder& folder, std::string_view path, bool is_directo
         if (line->include) return Decision{};
         return Decision{Fate::left_out, rule_text(".amlignore", *line)};
     }
+    if (const auto own = own_.match(path, is_directory))
+        return Decision{Fate::left_out, fmt::format("built-in rule: {}", own->line), true};
+    // All of a folder that a line of .amlignore names travels.
+    if (folder.named) return Decision{};
     const auto& repository = *folder.repository;
     const auto name = repository.path_in(path);
     // Git's answer: the file nearest to the path decides.
@@ -277,23 +296,23 @@ TravelRules::decide(const Folder& folder, std::string_view path, bool is_directo
     for (const auto& each : repository.general)
         ask(each);
     const bool named = git && git->include && git->by_name;
-    if (const auto own = own_.match(path, is_directory); own && !named)
-        return Decision{Fate::left_out, fmt::format("built-in rule: {}", own->line), true};
     std::string rule;
+    bool by_mark = false;
     if (folder.left_out) {
         rule = folder.rule;
     } else if (git && !git->include) {
         rule = rule_text(*source, *git);
     } else if (const auto built_in = built_in_.match(path, is_directory);
-               built_in && !built_in->include && !named && !folder.named) {
+               built_in && !built_in->include && !named) {
         rule = fmt::format("built-in rule: {}", built_in->line);
     }
     if (rule.empty()) {
         if (!is_directory) return Decision{};
         // What the folder itself says: an environment, whatever its name.
         for (const auto* mark : marks) {
-            if (folder.named || !has_entry(project_ / path / mark)) continue;
+            if (!has_entry(project_ / path / mark)) continue;
             rule = fmt::format("built-in rule: a folder with {}", mark);
+            by_mark = true;
             break;
         }
         if (rule.empty()) return Decision{};
@@ -301,7 +320,7 @@ TravelRules::decide(const Folder& folder, std::string_view path, bool is_directo
     if (TRY(is_tracked(repository, name, is_directory)))
         return Decision{is_directory ? Fate::entered : Fate::travels, rule};
     if (is_directory && aml_ && aml_->includes_below(path)) return Decision{Fate::entered, rule};
-    return Decision{Fate::left_out, rule};
+    return Decision{Fate::left_out, rule, false, by_mark};
 }
 
 Result<TravelRules::Decision> TravelRules::explain(std::string_view path, bool is_directory) const
@@ -313,6 +332,19 @@ Result<TravelRules::Decision> TravelRules::explain(std::string_view path, bool i
         if (decision.fate == Fate::left_out) return decision;
     }
     return decide(*TRY(folder(parent_of(path))), path, is_directory);
+}
+
+TravelRules::Signs TravelRules::signs_in(int folder)
+{
+    Signs signs;
+    static_cast<void>(os::status_at(folder, ".gitignore", signs.rules));
+    const auto is_there = [folder](const char* name) {
+        return ::faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    };
+    signs.repository = is_there(".git");
+    for (const auto* mark : marks)
+        signs.marks = signs.marks * 2 + (is_there(mark) ? 1 : 0);
+    return signs;
 }
 
 std::string TravelRules::fingerprint() const

@@ -8,7 +8,9 @@
 #include "config/git/tracked_files.hpp"
 #include "config/ignore/ignore_rules.hpp"
 #include "os/file.hpp"
+#include "os/tree.hpp"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -44,6 +46,7 @@ public:
         Fate fate = Fate::travels;
         std::string rule;  // of what does not travel: ".gitignore:3: data/", "built-in rule: .venv"
         bool own = false;  // by our own rules: nobody expects it to travel
+        bool by_mark = false;  // of a folder: by a file in it
     };
 
     // One folder of the project: what decides about the names in it.
@@ -56,6 +59,14 @@ public:
     Result<Decision> decide(const Folder& folder, std::string_view path, bool is_directory) const;
     // For a single path: asks about the folders above first.
     Result<Decision> explain(std::string_view path, bool is_directory) const;
+
+    // What in a folder has a say about the names in it: while this is the same, so are the answers.
+    struct Signs {
+        os::FileStatus rules;  // of its .gitignore; all zero: none
+        bool repository = false;
+        unsigned marks = 0;
+    };
+    static Signs signs_in(int folder);
 
     // Changes whenever the answers may, except by ignore files inside the project, which a walk
     // meets by itself, and by repositories inside it.
@@ -84,7 +95,10 @@ private:
     TravelRules() = default;
     Result<> open_repository();
     Result<RepositoryPtr> repository_at(const GitPlace& place, std::string_view folder) const;
-    Result<> add_rules(const os::Path& file, const std::string& base, std::vector<Rules>& to) const;
+    Result<> add_rules(const os::Path& file,
+                       const std::string& base,
+                       std::vector<Rules>& to,
+                       os::Links links) const;
     Result<FolderPtr> make_folder(std::string_view path) const;
     Result<bool> is_tracked(const Repository& repository, std::string_view path, bool folder) const;
 
@@ -94,6 +108,7 @@ private:
     IgnoreRules built_in_;
     RepositoryPtr repository_;
     std::vector<Rules> above_;  // of folders above the project, strongest first
+    std::unique_ptr<std::atomic<std::size_t>> count_;  // of rules
     std::unique_ptr<Synced<KeyedMap<FolderPtr>>> folders_;
     std::string fingerprint_;
 };

@@ -250,6 +250,69 @@ TEST_F(Travel, ARepositoryInsideDecidesForItself)
         testing::ElementsAre(".gitignore", "inner/.gitignore", "inner/a.txt", "inner/c.bin"));
 }
 
+TEST_F(Travel, NoLineOfGitBringsBackVersionControlOrOldOutputs)
+{
+    git({"init", "-q"});
+    write(".gitignore", "/*\n!/train.py\n!/outputs/\n!.git\n");
+    write("outputs/old", "1");
+    write("train.py", "1");
+
+    EXPECT_THAT(travelling(), testing::ElementsAre("train.py"));
+}
+
+TEST_F(Travel, AFolderWithABrokenRepositoryObeysTheOneAbove)
+{
+    git({"init", "-q"});
+    write(".gitignore", "*.key\n");
+    write("empty/a.key");
+    write("gone/a.key");
+    std::filesystem::create_directories(project_ / "empty/.git");
+    write("gone/.git", "gitdir: ../.git/modules/none\n");
+
+    EXPECT_THAT(travelling(), testing::ElementsAre(".gitignore"));
+}
+
+TEST_F(Travel, AllOfAFolderThatAmlignoreNamesTravels)
+{
+    write(".gitignore", "data/\n*.csv\n");
+    write(".amlignore", "!data/\n*.tmp\n");
+    for (const auto* name : {"data/x.csv", "data/a.tmp", "other.csv"})
+        write(name);
+
+    EXPECT_THAT(travelling(), testing::ElementsAre(".amlignore", ".gitignore", "data/x.csv"));
+}
+
+TEST_F(Travel, OddExcludesFilesMeanWhatTheyMeanToGit)
+{
+    git({"init", "-q"});
+    write("a.zz");
+    git({"config", "core.excludesFile", "/dev/null"});
+    EXPECT_THAT(travelling(), testing::ElementsAre("a.zz"));
+    git({"config", "core.excludesFile", ""});
+    EXPECT_THAT(travelling(), testing::ElementsAre("a.zz"));
+
+    // A file that includes itself, which git refuses, and one that git cannot read.
+    const auto config = os::read_file(project_ / ".git/config").value();
+    for (const auto* more : {"[include]\n path = config\n path = config\n path = config\n",
+                             "[alias]\n y = \"!echo \\$HOME\"\n"}) {
+        ASSERT_TRUE(os::replace_file(project_ / ".git/config", config + more));
+        const auto rules = TravelRules::load(project_);
+        ASSERT_FALSE(rules) << more;
+        EXPECT_THAT(rules.error().message(), testing::HasSubstr("git cannot read its settings"));
+    }
+}
+
+TEST_F(Travel, LinksAndFoldersInThePlaceOfAnIgnoreFileHaveNoRules)
+{
+    write("rules", "*.log\n");
+    write("a.log");
+    write("sub/.gitignore/x");
+    std::filesystem::create_symlink("rules", project_ / ".gitignore");
+
+    EXPECT_THAT(travelling(),
+                testing::ElementsAre(".gitignore", "a.log", "rules", "sub/.gitignore/x"));
+}
+
 // The same files as `git ls-files` tells, of a tree with ignore files in many places.
 TEST_F(Travel, TheRulesAreThoseOfGit)
 {

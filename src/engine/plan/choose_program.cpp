@@ -33,8 +33,13 @@ std::vector<std::string> first_line_program(std::string_view text)
     auto words = split(line, ' ');
     std::erase(words, "");
     // The place of 'env' differs between machines; what it looks for is on PATH.
-    if (!words.empty() && Path(words[0]).filename() == "env") words.erase(words.begin());
-    if (!words.empty() && words[0] == "-S") words.erase(words.begin());
+    const auto is_plain = [](const std::string& word) {
+        return !word.starts_with('-') && word.find('=') == word.npos;
+    };
+    const bool by_env = words.size() > 1 && Path(words[0]).filename() == "env";
+    const std::size_t name = by_env && words.size() > 2 && words[1] == "-S" ? 2 : 1;
+    if (by_env && is_plain(words[name]))
+        words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(name));
     return words;
 }
 
@@ -48,7 +53,12 @@ bool names_python(const std::vector<std::string>& words)
 Result<> refuse_windows_lines(const std::string& script, std::string_view text)
 {
     const auto at = text.find("\r\n");
-    if (at == text.npos) return {};
+    const auto lines = std::count(text.begin(), text.end(), '\n');
+    std::ptrdiff_t windows = 0;
+    for (auto next = at; next != text.npos; next = text.find("\r\n", next + 2))
+        ++windows;
+    // A few may be data of the script.
+    if (at == text.npos || (at > text.find('\n') && 2 * windows < lines)) return {};
     const auto line =
         1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
     return tl::unexpected(Error(

@@ -39,8 +39,7 @@ Result<std::string> digest_of(int folder, const char* name, std::stop_token stop
 // Counts what is in one input. Links in it are not followed: they may lead anywhere.
 class Measure {
 public:
-    Measure(Input& input, bool with_digest, std::stop_token stop)
-        : input_(input), with_digest_(with_digest), stop_(std::move(stop))
+    Measure(Input& input, std::stop_token stop) : input_(input), stop_(std::move(stop))
     {
         input_.files = input_.bytes = input_.newest = 0;
         input_.digest.clear();
@@ -56,7 +55,7 @@ public:
             const auto parent = TRY(os::open_file(source.parent_path(), O_RDONLY | O_DIRECTORY));
             TRY(add_file(parent.get(), source.filename().native(), source.filename().native()));
         }
-        if (with_digest_) {
+        if (input_.with_digest) {
             std::sort(lines_.begin(), lines_.end());
             input_.digest = sha256(join(lines_, "")).text();
         }
@@ -98,13 +97,12 @@ private:
         ++input_.files;
         input_.bytes += static_cast<std::int64_t>(status.size);
         input_.newest = std::max(input_.newest, status.mtime_ns / per_millisecond);
-        if (!with_digest_) return {};
+        if (!input_.with_digest) return {};
         lines_.push_back(path + '\0' + TRY(digest_of(folder, name.c_str(), stop_)) + '\n');
         return {};
     }
 
     Input& input_;
-    bool with_digest_;
     std::stop_token stop_;
     std::vector<std::string> lines_;
 };
@@ -130,8 +128,12 @@ Result<std::string> place_of(const std::string& word, const std::string& place)
         return wrong(word,
                      "has no place in the project",
                      "Write '--input PLACE=PATH', PLACE relative to the project's folder.");
-    if (*path.begin() == "outputs")
-        return wrong(word, "is in 'outputs', which the run writes", "Choose another place.");
+    for (const auto* name : {"outputs", ".git", "azureml-logs", "azureml-setup"}) {
+        if (*path.begin() == name)
+            return wrong(word,
+                         fmt::format("is in '{}', which is not for data", name),
+                         "Choose another place.");
+    }
     return path.native();
 }
 
@@ -177,9 +179,7 @@ Result<std::vector<Input>> resolve_inputs(const RunRequest& request,
                              "and input '" + other.path + "' lie in each other",
                              "Give the outer one only.");
         }
-        TRY(Measure(input, request.input_digest, {})
-                .take()
-                .map_error(while_doing("input '{}'", input.path)));
+        input.with_digest = request.input_digest;
         inputs.push_back(std::move(input));
         return {};
     };
@@ -192,10 +192,15 @@ Result<std::vector<Input>> resolve_inputs(const RunRequest& request,
     return inputs;
 }
 
-Result<Input> measure_again(const Input& input, std::stop_token stop)
+Result<Input> measure(const Input& input, std::stop_token stop)
 {
     auto now = input;
-    TRY(Measure(now, !input.digest.empty(), std::move(stop)).take());
+    std::error_code problem;
+    if (std::filesystem::canonical(input.source, problem) != Path(input.source) || problem)
+        return fail(ErrorKind::conflict,
+                    "{} is not there any more, or leads elsewhere",
+                    os::in_quotes(input.source));
+    TRY(Measure(now, std::move(stop)).take());
     return now;
 }
 

@@ -10,14 +10,14 @@
 
 namespace ponk::engine {
 
-// The inputs that the command line and the run configuration name, as they are now. Files of a
+// The inputs that the command line and the run configuration name, not measured yet. Files of a
 // project may name what lies in its folder only: anything else is the user's to give.
 Result<std::vector<model::Input>> resolve_inputs(const RunRequest& request,
                                                  const config::RunConfiguration& configuration,
                                                  const Path& project);
 
-// The same input as it is now; with a digest where it had one.
-Result<model::Input> measure_again(const model::Input& input, std::stop_token stop);
+// The input as it is now. Takes as long as there are files in it, and bytes where it has a digest.
+Result<model::Input> measure(const model::Input& input, std::stop_token stop);
 
 // "input 'data' has 3 files (12 MB), before 4 files (13 MB)"; empty when they are the same.
 std::string difference(const model::Input& before, const model::Input& now);

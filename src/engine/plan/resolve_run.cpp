@@ -117,6 +117,14 @@ Result<> resolve_arguments(model::Program& program,
         return {};
     }
     if (!request.module.empty()) {
+        if (request.module.find('/') != std::string::npos || request.module.ends_with(".py")) {
+            auto name = request.module.substr(0, request.module.rfind(".py"));
+            std::replace(name.begin(), name.end(), '/', '.');
+            return tl::unexpected(Error(
+                ErrorKind::invalid_argument,
+                "'" + printable(request.module) + "' is a file, not the name of a module",
+                "Run the module with '-m " + printable(name) + "', or the file without '-m'."));
+        }
         program.module = request.module;
         program.script = "-m " + request.module;
         program.arguments = request.arguments;
@@ -349,6 +357,16 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
     if (config::is_process_here(*target.type) && program.interpreter == "python")
         program.interpreter.clear();
     if (!is_preparation(spec)) spec.inputs = TRY(resolve_inputs(request, configuration, key.path));
+    for (const auto& input : spec.inputs) {
+        if (Path(program.script).lexically_normal() == Path(input.path) ||
+            program.script.starts_with(input.path + "/")) {
+            return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                        fmt::format("input '{}' takes the place of the script {}",
+                                                    printable(input.path),
+                                                    os::in_quotes(program.script)),
+                                        "Choose another place: '--input PLACE=PATH'."));
+        }
+    }
     if (!spec.inputs.empty() && spec.location.kind == model::Location::Kind::host) {
         return tl::unexpected(
             Error(ErrorKind::invalid_argument,

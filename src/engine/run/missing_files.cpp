@@ -77,12 +77,29 @@ Result<std::string> left_out_part(const config::TravelRules& rules, const std::s
     return path;
 }
 
+// The words with which it was submitted, without its arguments.
+std::string words_of(const model::Program& program)
+{
+    if (!program.module.empty()) return "-m " + shell_word(program.module);
+    if (!program.command.empty() && program.command.front() == program.script)
+        return "-- " + shell_word(program.script) + " …";
+    return shell_word(program.script);
+}
+
+std::string remedy(const std::string& part, const model::RunSpec& spec)
+{
+    if (spec.location.kind == model::Location::Kind::host)
+        return fmt::format("Let it travel: the line '!/{}' in .amlignore", printable(part));
+    return fmt::format(
+        "Give it to the run: ponk submit --input {} {}", shell_word(part), words_of(spec.program));
+}
+
 }  // namespace
 
 std::optional<std::string> advise_on_missing_files(std::string_view log,
                                                    const os::Path& project,
                                                    const std::vector<os::Path>& trees,
-                                                   const std::string& script)
+                                                   const model::RunSpec& spec)
 {
     std::optional<config::TravelRules> rules;
     auto lines = split(log, '\n');
@@ -112,13 +129,10 @@ std::optional<std::string> advise_on_missing_files(std::string_view log,
                 continue;
             const auto part = left_out_part(*rules, *path);
             if (!part) return std::nullopt;
-            return fmt::format(
-                "'{}' exists in the project, but does not travel with runs ({}). Give "
-                "it to the run: ponk submit --input {} {}",
-                printable(*path),
-                decision->rule,
-                shell_word(*part),
-                shell_word(script));
+            return fmt::format("'{}' exists in the project, but does not travel with runs ({}). {}",
+                               printable(*path),
+                               decision->rule,
+                               remedy(*part, spec));
         }
     }
     return std::nullopt;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "model/run_spec.hpp"
 #include "os/file.hpp"
 
 #include <optional>
@@ -16,6 +17,6 @@ namespace ponk::engine {
 std::optional<std::string> advise_on_missing_files(std::string_view log,
                                                    const os::Path& project,
                                                    const std::vector<os::Path>& trees,
-                                                   const std::string& script);
+                                                   const model::RunSpec& spec);
 
 }  // namespace ponk::engine

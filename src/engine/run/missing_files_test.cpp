@@ -15,6 +15,7 @@ class MissingFiles : public testing::Test {
 protected:
     void SetUp() override
     {
+        spec_.program.script = "train.py";
         std::filesystem::create_directories(folder_.path() / "data/deep dir");
         for (const auto* name : {"data/x.csv", "data/deep dir/y.pt", "train.py", ".env"})
             ASSERT_TRUE(os::replace_file(folder_.path() / name, "1", 0644, os::Durable::no));
@@ -22,11 +23,11 @@ protected:
     }
     std::string advice(const std::string& log)
     {
-        return advise_on_missing_files(
-                   log, folder_.path(), {"/runs/1/work", "/azureml-run"}, "train.py")
+        return advise_on_missing_files(log, folder_.path(), {"/runs/1/work", "/azureml-run"}, spec_)
             .value_or("");
     }
 
+    model::RunSpec spec_;
     os::TestFolder folder_;
 };
 
@@ -50,6 +51,19 @@ TEST_F(MissingFiles, AreRecognisedInTheWordsOfManyPrograms)
         EXPECT_THAT(advice(std::string("noise\n") + line + "\nmore\n"), HasSubstr("--input data"))
             << line;
     EXPECT_THAT(advice("No such file or directory: '.env'"), HasSubstr("--input .env"));
+}
+
+TEST_F(MissingFiles, TheAdviceFitsWhatWasSubmitted)
+{
+    const auto* const line = "No such file or directory: 'data/x.csv'";
+    spec_.program.module = "pkg.train";
+    EXPECT_THAT(advice(line), HasSubstr("ponk submit --input data -m pkg.train"));
+    spec_.program = {};
+    spec_.program.command = {"torchrun", "train.py"};
+    spec_.program.script = "torchrun";
+    EXPECT_THAT(advice(line), HasSubstr("ponk submit --input data -- torchrun …"));
+    spec_.location.kind = model::Location::Kind::host;
+    EXPECT_THAT(advice(line), HasSubstr("the line '!/data' in .amlignore"));
 }
 
 TEST_F(MissingFiles, NothingIsSaidWhereTheRulesAreNotTheCause)

@@ -3,8 +3,8 @@
 
 #include "base/synced.hpp"
 #include "engine/context/context.hpp"
-#include "engine/files/leftovers.hpp"
 #include "engine/plan/resolve_run.hpp"
+#include "engine/run/leftovers.hpp"
 #include "engine/secrets/run_secrets.hpp"
 #include "engine/tracked/journal_reader.hpp"
 #include "model/run.hpp"
@@ -112,6 +112,7 @@ private:
                                                 const std::stop_token& stop);
     [[nodiscard]] bool may_have_outputs() const;
     void add_file_advice(const model::ExitRecord& exit, executor::Notices& notices);
+    Result<> measure_inputs(store::RunChange& change);
     void check_inputs(const std::stop_token& stop, executor::Notices& notices);
     std::optional<Leftovers> look_for_leftovers(const model::ExitRecord& exit,
                                                 executor::Notices& notices);

@@ -196,8 +196,7 @@ void Supervisor::add_file_advice(const model::ExitRecord& exit, executor::Notice
     const auto tail = os::read_at(log->get(), begin, status.size - begin);
     if (!tail) return;
     const std::vector<Path> trees{directory().work(), executor::RunDirectory::work_in_container};
-    if (auto advice =
-            advise_on_missing_files(*tail, run_.project_path, trees, spec_.program.script))
+    if (auto advice = advise_on_missing_files(*tail, run_.project_path, trees, spec_))
         notices.push_back(secrets_->hide(*advice));
 }
 
@@ -205,7 +204,7 @@ void Supervisor::add_file_advice(const model::ExitRecord& exit, executor::Notice
 void Supervisor::check_inputs(const std::stop_token& stop, executor::Notices& notices)
 {
     for (const auto& input : spec_.inputs) {
-        const auto now = measure_again(input, stop);
+        const auto now = measure(input, stop);
         if (!now) {
             notices.push_back(fmt::format("input '{}' cannot be examined any more: {}",
                                           printable(input.path),

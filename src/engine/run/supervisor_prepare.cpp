@@ -2,6 +2,7 @@
 // Before the launch: snapshot and working copy.
 #include "base/advice.hpp"
 #include "base/text.hpp"
+#include "engine/plan/inputs.hpp"
 #include "engine/run/preparation_part.hpp"
 #include "engine/run/run_environment.hpp"
 #include "engine/run/run_note.hpp"
@@ -69,6 +70,7 @@ Result<> Supervisor::prepare(std::stop_token stop)
         lease.emplace(
             TRY(take_snapshot(change, step_.get_token()).map_error(while_doing("snapshot"))));
     }
+    TRY(measure_inputs(change));
     TRY(write_first_note(directory().root(), run_));
     const auto begin = boot_milliseconds();
     auto staged = TRY(stage(change, lease).map_error([&](const Error& error) {
@@ -90,6 +92,28 @@ Result<> Supervisor::prepare(std::stop_token stop)
     if (stop.stop_requested() || cancel_requested())
         return fail(ErrorKind::cancelled, "canceled before it started");
     return move_to(RunState::starting, change);
+}
+
+// Data that does not travel is recorded by what it is now.
+Result<> Supervisor::measure_inputs(store::RunChange& change)
+{
+    if (spec_.inputs.empty()) return {};
+    for (auto& input : spec_.inputs) {
+        if (input.with_digest)
+            tell_progress("reading input '" + printable(input.path) + "' for its digest");
+        auto now = TRY(measure(input, step_.get_token())
+                           .map_error(while_doing("input '{}'", printable(input.path))));
+        const auto text = run_.rerun_of.empty() ? "" : difference(input, now);
+        if (!text.empty())
+            context_.tell(run_.id,
+                          "notice",
+                          text + ": it is not what run " +
+                              run_.rerun_of.substr(run_.rerun_of.size() - 8) + " used");
+        input = std::move(now);
+    }
+    run_.configuration = to_json(spec_);
+    change.configuration = run_.configuration;
+    return {};
 }
 
 // All that was asked for is there.

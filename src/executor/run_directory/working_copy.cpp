@@ -39,12 +39,35 @@ Result<> make_parents(const Path& tree, const Path& path)
     return {};
 }
 
+// Scripts of 2017 write there without a look.
+Result<> make_outputs(const Path& tree)
+{
+    struct stat info {};
+    if (::lstat((tree / "outputs").c_str(), &info) == 0 && !S_ISDIR(info.st_mode)) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "the project's 'outputs' is not a folder, and a line of "
+                                    ".amlignore lets it travel",
+                                    "Remove that line: runs write their results there."));
+    }
+    return os::make_directories(tree / "outputs", 0755);
+}
+
 // An input takes the place of what the snapshot has there: a link for a process, for a container
 // what it is mounted on.
 Result<> place_inputs(const Job& job, const Path& tree)
 {
     for (const auto& input : job.spec.inputs) {
         const auto place = tree / input.path;
+        // What was allowed is this folder, not one that a link in its place names since.
+        std::error_code unreal;
+        if (std::filesystem::canonical(input.source, unreal) != Path(input.source) || unreal) {
+            return tl::unexpected(
+                Error(ErrorKind::conflict,
+                      fmt::format("input {} is not there any more, or leads elsewhere: {}",
+                                  os::in_quotes(input.path),
+                                  os::in_quotes(input.source)),
+                      "Submit the run again."));
+        }
         TRY(make_parents(tree, input.path));
         TRY(os::remove_tree(place));
         std::error_code problem;
@@ -76,8 +99,7 @@ Result<Notices> stage_working_copy(const TreeStore& trees, const Job& job, std::
     TRY(os::remove_tree(building));
     auto notices = TRY(trees.materialise(job, building, std::move(stop)));
     TRY(place_inputs(job, building));
-    // Scripts of 2017 write there without a look.
-    TRY(os::make_directories(building / "outputs", 0755));
+    TRY(make_outputs(building));
     if (::rename(building.c_str(), tree.c_str()) != 0)
         return fail_errno(errno, "make {}", os::in_quotes(tree));
     // Its time tells later what the script changed. Outside of what a container sees.
@@ -116,6 +138,8 @@ bool has_outputs(const RunDirectory& directory)
 {
     std::error_code problem;
     const auto outputs = directory.outputs();
+    if (std::filesystem::is_symlink(std::filesystem::symlink_status(outputs, problem)))
+        return true;  // which is reported
     return is_there(outputs) && (!std::filesystem::is_empty(outputs, problem) || problem);
 }
 

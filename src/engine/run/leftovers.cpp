@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/files/leftovers.hpp"
+#include "engine/run/leftovers.hpp"
 
 #include "base/text.hpp"
 #include "os/tree.hpp"
