@@ -9,6 +9,7 @@ import time
 
 import machines
 from bench_place import CommandFailed, Times, both, take_turns
+from day_one import day_one
 from docker_measures import submit_docker
 from many_points import many_points
 from mlflow_environment import mlflow_environment
@@ -232,6 +233,7 @@ ALL = {
     "submit-docker": submit_docker,
     "versions": versions,
     "waiting-runs": waiting_runs,
+    "day-one": day_one,
     "containers": machines.containers,
     "upload": machines.upload,
 }

@@ -243,3 +243,19 @@ def test_a_run_that_holds_an_asset_cannot_be_deleted(ponk):
     done = ponk.run("history", "delete", "last", "--yes", code=73)
 
     assert b"asset 'model'" in done.stderr
+
+
+def test_a_run_is_found_by_its_name(ponk):
+    ponk.write("a.py", "print('a')\n")
+    ponk.run("submit", "--name", "base line", "a.py")
+    first = ponk.json("history", "last")["run_id"]
+    ponk.run("submit", "--name", "other 50%", "a.py")
+
+    assert ponk.json("history", "info", "base line")["run_id"] == first
+    assert ponk.text("logs", "other 50%") == "a\n"
+    assert ponk.json("history", "compare", "base line", "other 50%")["runs"][0] == first
+
+    ponk.run("submit", "--name", "base line", "a.py")
+    done = ponk.run("history", "info", "base line", code=None)
+    assert done.returncode != 0 and first.encode() in done.stderr and b"Give the id of one of them." in done.stderr
+    assert b"there is no run 'nobody'" in ponk.run("history", "info", "nobody", code=None).stderr

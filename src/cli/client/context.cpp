@@ -96,8 +96,15 @@ Result<Json> Context::run(std::string_view name)
                 "'ponk submit SCRIPT' starts the first one; use '-p PATH' for another project."));
         }
     }
-    // The number of a run means one of this project.
-    if (name.find_first_not_of("0123456789") == std::string_view::npos) id = TRY(project_id());
+    if (name.find('/') != std::string_view::npos) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "a run with '/' in its name cannot be named by it",
+                                    "Give its id; 'ponk runs' lists it."));
+    }
+    // The number of a run means one of this project, and so does its name.
+    if (name.find_first_not_of("0123456789") == std::string_view::npos ||
+        name.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
+        id = TRY(project_id());
     return server->get(run_path(name, id));
 }
 

@@ -22,8 +22,8 @@ namespace ponk::cli::common {
 
 inline constexpr Positional run = {
     .name = "RUN",
-    .help = "Run id, the start or end of one (4 digits or more), its number in the project, or "
-            "'last'.",
+    .help = "Run id, the start or end of one (4 digits or more), its number in the project, "
+            "its name, or 'last'.",
     .count = Positional::Count::optional,
     .complete = Complete::run};
 

@@ -56,6 +56,35 @@ TEST_F(HistoryTest, RunsAreFoundByBeginningEndAndLast)
     EXPECT_THAT(several.message(), HasSubstr(other.id.text()));
 }
 
+TEST_F(HistoryTest, RunsAreFoundByTheirNameWhichHidesNoId)
+{
+    const auto add_named = [this](const std::string& name, const std::string& project = "p1") {
+        auto run = make_run(project);
+        run.name = name;
+        return history_->create_run(run).value().run;
+    };
+    const auto base = add_named("base line");
+    const auto hex = add_named("feed");
+    const auto last = add_named("last");
+    const auto number = add_named("1");
+    const auto twice = add_named("twice");
+    const auto other = add_named("twice");
+    const auto elsewhere = add_named("base line", "p2");
+
+    EXPECT_EQ(history_->resolve_run("base line", "p1").value(), base.id);
+    EXPECT_EQ(history_->resolve_run("base line", "p2").value(), elsewhere.id);
+    EXPECT_EQ(history_->resolve_run("base line").error().kind(), ErrorKind::conflict);
+    EXPECT_EQ(history_->resolve_run("feed", "p1").value(), hex.id);
+    EXPECT_NE(history_->resolve_run("last", "p1").value(), last.id);
+    EXPECT_EQ(history_->resolve_run("1", "p1").value(), base.id) << "the first of the project";
+    EXPECT_NE(number.id, base.id);
+    const auto several = history_->resolve_run("twice", "p1").error();
+    EXPECT_EQ(several.kind(), ErrorKind::conflict);
+    EXPECT_THAT(several.message(), HasSubstr(twice.id.text()));
+    EXPECT_THAT(several.message(), HasSubstr(other.id.text()));
+    EXPECT_EQ(history_->resolve_run("Base Line", "p1").error().kind(), ErrorKind::not_found);
+}
+
 TEST_F(HistoryTest, TheLastRunIsTheOneThatWasSubmittedAndNoneThatItMade)
 {
     auto run = make_run();

@@ -56,7 +56,7 @@ Result<std::vector<Candidate>> candidates(db::Connection& reader, const std::str
     return found;
 }
 
-Error ambiguous(std::string_view text, const std::vector<Candidate>& found)
+Error ambiguous(std::string_view text, const std::vector<Candidate>& found, const char* hint)
 {
     std::vector<std::string> named;
     for (const auto& candidate : found) {
@@ -68,8 +68,8 @@ Error ambiguous(std::string_view text, const std::vector<Candidate>& found)
             "{} ({}, {})", candidate.id.text(), printable(candidate.script), candidate.state));
     }
     return {ErrorKind::conflict,
-            fmt::format("'{}' matches several runs: {}", text, join(named, ", ")),
-            "Give more digits of the run id."};
+            fmt::format("'{}' matches several runs: {}", printable(text), join(named, ", ")),
+            hint};
 }
 
 Error no_run(std::string_view text)
@@ -117,6 +117,26 @@ numbered(db::Connection& reader, const std::string& text, std::string_view proje
         Candidate{TRY(RunId::parse(statement.text(0))), statement.text(1), statement.text(2)});
 }
 
+// The runs of that name, in the project or in all of them.
+Result<std::vector<Candidate>>
+called(db::Connection& reader, std::string_view name, std::string_view project)
+{
+    auto statement = TRY(reader.prepare(fmt::format(
+        "SELECT id, script_name, state FROM run WHERE name = ? {} ORDER BY row DESC LIMIT {}",
+        project.empty() ? "" : "AND project = (SELECT row FROM project WHERE id = ?)",
+        candidates_named + 1)));
+    if (project.empty()) {
+        statement.bind(name);
+    } else {
+        statement.bind(name, project);
+    }
+    std::vector<Candidate> found;
+    while (TRY(statement.step()))
+        found.push_back(
+            {TRY(RunId::parse(statement.text(0))), statement.text(1), statement.text(2)});
+    return found;
+}
+
 Result<RunId>
 resolve_part(db::Connection& reader, const std::string& text, std::string_view project)
 {
@@ -132,7 +152,8 @@ resolve_part(db::Connection& reader, const std::string& text, std::string_view p
     const auto same = [&](const Candidate& other) { return other.id == by_number->id; };
     if (by_number && std::none_of(found.begin(), found.end(), same)) found.push_back(*by_number);
     if (found.empty()) return tl::unexpected(no_run(text));
-    if (found.size() > 1) return tl::unexpected(ambiguous(text, found));
+    if (found.size() > 1)
+        return tl::unexpected(ambiguous(text, found, "Give more digits of the run id."));
     return found.front().id;
 }
 
@@ -141,7 +162,15 @@ resolve_part(db::Connection& reader, const std::string& text, std::string_view p
 Result<RunId> History::resolve_run(std::string_view text, std::string_view project) const
 {
     return impl_->database->read([&](db::Connection& reader) -> Result<RunId> {
-        if (text != "last") return resolve_part(reader, lower(text), project);
+        if (text != "last") {
+            auto by_id = resolve_part(reader, lower(text), project);
+            // A name hides no id.
+            if (by_id || by_id.error().kind() == ErrorKind::conflict || text.empty()) return by_id;
+            const auto found = TRY(called(reader, text, project));
+            if (found.empty()) return by_id;
+            if (found.size() == 1) return found.front().id;
+            return tl::unexpected(ambiguous(text, found, "Give the id of one of them."));
+        }
         const auto found = TRY(newest(reader, project));
         if (found) return *found;
         return tl::unexpected(
