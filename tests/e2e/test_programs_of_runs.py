@@ -28,6 +28,9 @@ def test_a_program_of_the_project_and_one_that_is_not_there(ponk):
 
     done = ponk.run("submit", "--", "no-such-program", code=None)
     assert done.returncode != 0 and b"program 'no-such-program' is not on PATH" in done.stderr
+    assert b"named by its path: ./tool" in ponk.run("submit", "--", "tool", code=None).stderr
+    assert b"there is no such file" in ponk.run("submit", "--", "trainn.py", code=None).stderr
+    assert len(ponk.json("runs")) == 1
 
 
 def test_dashes_before_a_script_mean_the_script(ponk):

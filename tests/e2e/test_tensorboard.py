@@ -100,7 +100,7 @@ def test_a_folder_of_the_project_can_be_named(project, how):
 
 def test_what_a_real_writer_wrote(ponk):
     golden = REPOSITORY / "tests/golden/tensorboard"
-    ponk.write("train.py", f"import shutil\nshutil.copytree({str(golden)!r}, 'outputs')\n")
+    ponk.write("train.py", f"import shutil\nshutil.copytree({str(golden)!r}, 'outputs', dirs_exist_ok=True)\n")
     ponk.run("submit", "train.py")
     run = ponk.json("history", "last")["run_id"]
     found = metrics_of(ponk, run)

@@ -145,4 +145,26 @@ Result<> check_interpreter(const Submitter& submitter,
                   by_run ? "interpreterPath" : "pythonLocation")));
 }
 
+Result<> check_command(const Submitter& submitter, const ResolvedRun& report)
+{
+    const RunSpec& spec = report.spec;
+    if (spec.program.command.empty() || spec.location.kind != model::Location::Kind::here ||
+        spec.runtime.container || !spec.environment.file.empty())
+        return {};
+    const auto& program = spec.program.command.front();
+    const auto why = why_unusable(program, report.project, search_path(submitter, spec));
+    if (why.empty()) return {};
+    std::error_code problem;
+    std::string hint = "Install it, or write its path.";
+    if (program.find('/') == std::string::npos) {
+        if (std::filesystem::is_regular_file(report.project / program, problem)) {
+            hint = "A program of the project is named by its path: ./" + printable(program);
+        } else if (Path(program).extension() == ".py") {
+            hint = "A script must be a file of the project; there is no such file.";
+        }
+    }
+    return tl::unexpected(
+        Error(ErrorKind::not_found, fmt::format("program '{}' {}", printable(program), why), hint));
+}
+
 }  // namespace ponk::engine

@@ -22,4 +22,8 @@ Result<> check_interpreter(const Submitter& submitter,
                            const config::ResolvedConfiguration& resolved,
                            const ResolvedRun& report);
 
+// The same for the program of a command. One that may come with the run's environment is looked for
+// when that is there.
+Result<> check_command(const Submitter& submitter, const ResolvedRun& report);
+
 }  // namespace ponk::engine

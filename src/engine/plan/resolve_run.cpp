@@ -380,6 +380,7 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
     if (!config::builds_environment(configuration, target))
         note_unused_conda_file(request, resolved, report);
     TRY(check_interpreter(submitter, resolved, report));
+    TRY(check_command(submitter, report));
     return report;
 }
 

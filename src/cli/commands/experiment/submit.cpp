@@ -121,7 +121,7 @@ Result<> name_program(model::RunRequest& request, const os::Path& project, const
     request.module = words.text("module");
     request.arguments = words.rest();
     if (words.has("module") || !words.word(0)) return {};
-    const auto& word = *words.word(0);
+    const std::string word = *words.word(0);
     std::error_code problem;
     const bool is_script = !os::Path(word).extension().empty() &&
                            (std::filesystem::is_regular_file(project / word, problem) ||
