@@ -44,8 +44,9 @@ def disk_of_last_run(place, folder):
     path = os.path.join(place.home, "runs", run, "work")
     until, seen = time.monotonic() + 20, None
     while time.monotonic() < until:  # what is unchanged goes right after the end
-        now = int(subprocess.run(["du", "-s", "--block-size=1", path], capture_output=True, check=True).stdout.split()[0])
-        if now == seen:
+        done = subprocess.run(["du", "-s", "--block-size=1", path], capture_output=True)
+        now = int(done.stdout.split()[0])
+        if done.returncode == 0 and now == seen:
             return now
         seen = now
         time.sleep(0.5)
