@@ -8,7 +8,6 @@
 #include "snapshot/scan_result.hpp"
 #include "snapshot/stat_cache.hpp"
 #include "snapshot/tree_scan.hpp"
-#include "snapshot/tree_size.hpp"
 
 #include <fcntl.h>
 
@@ -30,8 +29,6 @@ public:
             store_.root(), "snapshot of " + options_.directory.native(), options_.stop));
         const auto root = TRY(os::open_file(options_.directory, O_RDONLY | O_DIRECTORY));
         TRY(load_cache());
-        if (!cache_ && options_.on_first)
-            options_.on_first(TRY(measure_tree(root.get(), options_)));
         if (options_.git == SnapshotOptions::Git::record) {
             git_ = GitProbe::start(
                 options_.directory, cache_ ? cache_->facts().git_memo : "", options_.stop);

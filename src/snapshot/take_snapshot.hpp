@@ -38,17 +38,6 @@ struct Progress {
     std::uint64_t bytes = 0;  // read so far
 };
 
-// What a first snapshot is going to read.
-struct TreeSize {
-    struct Part {
-        std::string name;  // of an entry of the project's folder, folders with a slash at the end
-        std::uint64_t bytes = 0;
-    };
-    std::uint64_t files = 0;
-    std::uint64_t bytes = 0;
-    std::vector<Part> largest;
-};
-
 struct SnapshotOptions {
     os::Path directory;
     // Where the stat cache of this folder is kept; empty: everything is read.
@@ -58,8 +47,6 @@ struct SnapshotOptions {
     // How long to wait for `git` when only it can tell whether something is staged.
     std::chrono::milliseconds git_patience{250};
     std::function<void(const Progress&)> on_progress;  // at most every 50 ms, from any thread
-    // Before a first snapshot, when nothing is known of the folder yet.
-    std::function<void(const TreeSize&)> on_first;
     std::stop_token stop;
     unsigned threads = 0;  // 0: as many as there are processors, at most 8
     // Attempts at a file that changes while it is read.

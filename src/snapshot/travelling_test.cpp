@@ -144,25 +144,5 @@ TEST_F(Travelling, WhatWasLeftOutIsCountedAlsoWhenNothingChanged)
     }
 }
 
-TEST_F(Travelling, AFirstSnapshotSaysHowLargeItIs)
-{
-    write("data/large", std::string(5000, 'x'));
-    write("train.py", "12345");
-    write(".venv/x", "1");
-    const auto rules = config::TravelRules::load(project_);
-    auto by_rules = options();
-    by_rules.ignore.rules = &*rules;
-    by_rules.ignore.fingerprint = rules->fingerprint();
-    std::vector<TreeSize> sizes;
-    by_rules.on_first = [&](const TreeSize& size) { sizes.push_back(size); };
-    take(by_rules);
-    take(by_rules);
-
-    ASSERT_EQ(sizes.size(), 1U);
-    EXPECT_EQ(sizes[0].files, 2U);
-    EXPECT_EQ(sizes[0].bytes, 5005U);
-    EXPECT_EQ(sizes[0].largest.at(0).name, "data/");
-}
-
 }  // namespace
 }  // namespace ponk::snapshot

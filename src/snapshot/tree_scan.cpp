@@ -2,7 +2,6 @@
 #include "snapshot/tree_scan.hpp"
 
 #include "base/text.hpp"
-#include "snapshot/link_way.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,10 +14,6 @@ namespace {
 
 // Folders with more names than this are shared out between workers.
 constexpr std::size_t part_size = 256;
-
-// Of a path below the root; with room for what stands before it when the tree is made somewhere, no
-// system call takes more.
-constexpr std::size_t longest_path = 3584;
 
 std::string path_below(const std::string& folder, std::string_view name)
 {
@@ -102,67 +97,6 @@ bool TreeScan::all_unchanged() const
 {
     return std::all_of(
         folders_.begin(), folders_.end(), [](const ScannedFolder& f) { return f.unchanged; });
-}
-
-std::vector<std::string> TreeScan::notices()
-{
-    auto notices = *notices_.lock();
-    const auto links = links_.lock();
-    const auto link_at = [&links](const std::string& path) {
-        const auto found = links->find(path);
-        return found == links->end() ? std::string_view() : std::string_view(found->second);
-    };
-    for (const auto& [path, target] : *links) {
-        if (follow_links(path, link_at).end != LinkWay::End::outside) continue;
-        notices.push_back("'" + printable(path) + "' is a link to '" + printable(target) +
-                          "', outside the folder: the link is kept, what it points to is not "
-                          "stored");
-    }
-    if (const auto long_paths = long_paths_.lock(); long_paths->count > 0) {
-        notices.push_back(fmt::format("what has a path of more than {} bytes was left out, {} of "
-                                      "it: '{}…'",
-                                      longest_path,
-                                      long_paths->count,
-                                      printable(long_paths->first)));
-    }
-    std::sort(notices.begin(), notices.end());  // threads found them in any order
-    return notices;
-}
-
-LeftOut TreeScan::left_out() const
-{
-    LeftOut out;
-    for (const auto& folder : folders_)
-        folder.left_out.add_to(out, folder.path);
-    // Those at the top say most; threads found them in any order.
-    std::sort(out.names.begin(), out.names.end(), [](const auto& left, const auto& right) {
-        const auto depth = [](const std::string& name) {
-            return std::count(name.begin(), name.end() - 1, '/');
-        };
-        return std::pair(depth(left), std::string_view(left)) <
-               std::pair(depth(right), std::string_view(right));
-    });
-    return out;
-}
-
-void TreeScan::note(std::string notice)
-{
-    notices_.lock()->push_back(std::move(notice));
-}
-
-void TreeScan::leave_out_long(const std::string& folder, std::string_view name)
-{
-    const auto long_paths = long_paths_.lock();
-    ++long_paths->count;
-    // The same one whichever thread comes first.
-    auto path = path_below(folder, name).substr(0, 60);
-    if (long_paths->count == 1 || path < long_paths->first) long_paths->first = std::move(path);
-}
-
-void TreeScan::note_link(const std::string& path, std::string_view target)
-{
-    // Where it leads depends on other links, too: judged when all are known.
-    links_.lock()->insert_or_assign(path, std::string(target));
 }
 
 std::uint32_t TreeScan::add_folder(std::string path, std::uint32_t cached, std::uint32_t parent)
@@ -326,9 +260,9 @@ Result<> TreeScan::list(std::size_t worker, int fd, ScannedFolder& folder)
             note("'" + printable(path) + "' is " + kind_text(name.type) + " and was left out");
             continue;
         }
-        if (folder.path.size() + 1 + name.text.size() > longest_path) {
+        if (path.size() > longest_path) {
             folder.reusable = false;
-            leave_out_long(folder.path, name.text);
+            leave_out_long(path);
             continue;
         }
         kept.push_back(name);

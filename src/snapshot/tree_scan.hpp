@@ -79,6 +79,9 @@ public:
 private:
     struct OpenFolder;
     static constexpr std::uint32_t none = 0xffffffff;
+    // Of a path below the root; with room for what stands before it when the tree is made
+    // somewhere, no system call takes more.
+    static constexpr std::size_t longest_path = 3584;
 
     std::uint32_t add_folder(std::string path, std::uint32_t cached, std::uint32_t parent = 0);
     Result<bool> leave_out(ScannedFolder& folder);
@@ -115,7 +118,7 @@ private:
         std::size_t count = 0;
         std::string first;  // its beginning
     };
-    void leave_out_long(const std::string& folder, std::string_view name);
+    void leave_out_long(const std::string& path);
     Synced<LongPaths> long_paths_;
     Synced<std::vector<std::string>> notices_;
     Synced<KeyedMap<std::string>> links_;   // path, target

@@ -101,7 +101,8 @@ Outcome dump(Context& context, const std::string& file)
 
 Outcome list_files(Context& context)
 {
-    const auto found = TRY(config::what_travels(TRY(context.project())));
+    const os::Path project = TRY(context.project());
+    const auto found = TRY(config::what_travels(project, TRY(config::TravelRules::load(project))));
     JsonArray left_out;
     for (const auto& each : found.left_out)
         left_out.push_back(JsonObject{{"path", each.path}, {"rule", each.rule}});

@@ -24,9 +24,8 @@ namespace ponk::config {
 //   1. a line of .amlignore;
 //   2. our own rules: what runs write, and version control;
 //   3. git tracks it: it travels;
-//   4. git's ignore files, as git reads them: .gitignore of the file's folder and of those above,
-//   up
-//      to the repository's, .git/info/exclude, core.excludesFile;
+//   4. git's ignore files, as git reads them: .gitignore of the file's folder and of those above
+//      it in the repository, .git/info/exclude, core.excludesFile;
 //   5. built-in rules: environments, caches, folders of trackers, files of secrets. A line of git's
 //      that names one, without wildcards, re-includes it.
 // Reads ignore files when it comes to their folder. Any number of threads may ask.

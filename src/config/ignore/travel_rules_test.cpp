@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "config/ignore/travel_rules.hpp"
+#include "config/ignore/what_travels.hpp"
 #include "os/process.hpp"
 #include "os/test_folder.hpp"
 #include "os/variables.hpp"
@@ -311,6 +312,24 @@ TEST_F(Travel, LinksAndFoldersInThePlaceOfAnIgnoreFileHaveNoRules)
 
     EXPECT_THAT(travelling(),
                 testing::ElementsAre(".gitignore", "a.log", "rules", "sub/.gitignore/x"));
+}
+
+TEST_F(Travel, ALookAtTheProjectSaysHowLargeItIsAndWhatStays)
+{
+    write("data/large", std::string(5000, 'x'));
+    write("train.py", "12345");
+    write(".venv/x", "1");
+
+    const auto found = what_travels(project_, *TravelRules::load(project_)).value();
+
+    EXPECT_EQ(found.files, 2U);
+    EXPECT_EQ(found.bytes, 5005U);
+    EXPECT_EQ(found.largest.at(0).name, "data/");
+    ASSERT_EQ(found.left_out.size(), 1U);
+    EXPECT_EQ(found.left_out[0].path, ".venv/");
+    std::stop_source stopped;
+    stopped.request_stop();
+    EXPECT_FALSE(what_travels(project_, *TravelRules::load(project_), {}, stopped.get_token()));
 }
 
 // The same files as `git ls-files` tells, of a tree with ignore files in many places.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/ignore/what_travels.hpp"
 
-#include "config/ignore/travel_rules.hpp"
 #include "os/tree.hpp"
 
 #include <algorithm>
@@ -10,31 +9,52 @@
 
 namespace ponk::config {
 
-Result<WhatTravels> what_travels(const os::Path& project)
+namespace {
+
+constexpr std::size_t parts_named = 3;
+
+struct Waiting {
+    std::string path;
+    std::size_t part;  // the entry of the project's folder that it belongs to
+};
+
+}  // namespace
+
+Result<WhatTravels>
+what_travels(const os::Path& project,
+             const TravelRules& rules,
+             const std::function<bool(std::string_view path, bool is_directory)>& ignored,
+             std::stop_token stop)
 {
-    const auto rules = TRY(TravelRules::load(project));
     const auto root = TRY(os::open_file(project, O_RDONLY | O_DIRECTORY));
     WhatTravels out;
-    std::vector<std::string> waiting{""};
+    std::vector<WhatTravels::Part> parts;
+    std::vector<Waiting> waiting{{"", 0}};
     os::NameList list;
     while (!waiting.empty()) {
-        const auto folder = std::move(waiting.back());
+        const auto next = std::move(waiting.back());
         waiting.pop_back();
-        const os::Fd fd(os::open_folder_beneath(root.get(), folder));
-        if (fd.get() < 0 || list.read(fd.get()) != 0)
-            return fail(ErrorKind::unavailable, "cannot list {}", os::in_quotes(project / folder));
-        const auto here = TRY(rules.folder(folder));
+        const os::Fd fd(os::open_folder_beneath(root.get(), next.path));
+        if (fd.get() < 0 || list.read(fd.get()) != 0) {
+            return fail(
+                ErrorKind::unavailable, "cannot list {}", os::in_quotes(project / next.path));
+        }
+        const auto here = TRY(rules.folder(next.path));
         for (const auto& name : list.names()) {
-            const auto path = (folder.empty() ? "" : folder + "/") + std::string(name.text);
+            if (stop.stop_requested()) return fail(ErrorKind::cancelled, "stopped");
+            const auto path = (next.path.empty() ? "" : next.path + "/") + std::string(name.text);
             const bool is_folder = name.type == DT_DIR;
+            const auto shown = path + (is_folder ? "/" : "");
             const auto decision = TRY(rules.decide(*here, path, is_folder));
             if (decision.fate == TravelRules::Fate::left_out) {
-                if (!decision.own)
-                    out.left_out.push_back({path + (is_folder ? "/" : ""), decision.rule});
+                if (!decision.own) out.left_out.push_back({shown, decision.rule});
                 continue;
             }
+            if (ignored && ignored(path, is_folder)) continue;
+            const auto part = next.path.empty() ? parts.size() : next.part;
+            if (next.path.empty()) parts.push_back({shown, 0});
             if (is_folder) {
-                waiting.push_back(path);
+                waiting.push_back({path, part});
                 continue;
             }
             os::FileStatus status;
@@ -42,8 +62,14 @@ Result<WhatTravels> what_travels(const os::Path& project)
                 continue;
             ++out.files;
             out.bytes += status.size;
+            parts[part].bytes += status.size;
         }
     }
+    std::sort(parts.begin(), parts.end(), [](const auto& left, const auto& right) {
+        return left.bytes != right.bytes ? left.bytes > right.bytes : left.name < right.name;
+    });
+    parts.resize(std::min(parts.size(), parts_named));
+    out.largest = std::move(parts);
     std::sort(out.left_out.begin(), out.left_out.end(), [](const auto& left, const auto& right) {
         return left.path < right.path;
     });

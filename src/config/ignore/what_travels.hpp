@@ -2,10 +2,13 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "os/file.hpp"
+#include "config/ignore/travel_rules.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ponk::config {
@@ -16,12 +19,21 @@ struct WhatTravels {
         std::string path;  // a folder with a slash at the end
         std::string rule;
     };
+    struct Part {
+        std::string name;  // of an entry of the project's folder, likewise
+        std::uint64_t bytes = 0;
+    };
     std::uint64_t files = 0;
     std::uint64_t bytes = 0;
+    std::vector<Part> largest;      // three at most, largest first
     std::vector<LeftOut> left_out;  // sorted
 };
 
-// Reads no file but those of rules.
-Result<WhatTravels> what_travels(const os::Path& project);
+// Reads no file but those of rules. `ignored`: what stays out besides.
+Result<WhatTravels>
+what_travels(const os::Path& project,
+             const TravelRules& rules,
+             const std::function<bool(std::string_view path, bool is_directory)>& ignored = {},
+             std::stop_token stop = {});
 
 }  // namespace ponk::config

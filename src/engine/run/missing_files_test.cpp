@@ -23,7 +23,7 @@ protected:
     }
     std::string advice(const std::string& log)
     {
-        return advise_on_missing_files(log, folder_.path(), {"/runs/1/work", "/azureml-run"}, spec_)
+        return advise_on_missing_files(log, folder_.path(), {"/runs/1/copy", "/azureml-run"}, spec_)
             .value_or("");
     }
 
@@ -41,7 +41,7 @@ TEST_F(MissingFiles, TheOptionThatHelpsIsNamed)
 TEST_F(MissingFiles, AreRecognisedInTheWordsOfManyPrograms)
 {
     for (const auto* line :
-         {"FileNotFoundError: [Errno 2] No such file or directory: '/runs/1/work/data/x.csv'",
+         {"FileNotFoundError: [Errno 2] No such file or directory: '/runs/1/copy/data/x.csv'",
           "FileNotFoundError: File b'./data/x.csv' does not exist",
           "OSError: data/x.csv not found.",
           "cat: data/x.csv: No such file or directory",

@@ -5,10 +5,12 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "config/ignore/travel_rules.hpp"
+#include "config/ignore/what_travels.hpp"
 
 #include <fmt/format.h>
 
 #include <atomic>
+#include <filesystem>
 #include <set>
 #include <unistd.h>
 
@@ -36,7 +38,7 @@ class ProgressLines {
 public:
     explicit ProgressLines(const Tell& tell) : tell_(tell) {}
 
-    void begin(const snapshot::TreeSize& size)
+    void begin(const config::WhatTravels& size)
     {
         total_ = size.bytes;
         began_ = boot_milliseconds();
@@ -114,7 +116,13 @@ Result<snapshot::SnapshotReport> store_project(const Context& context,
         };
     }
     ProgressLines lines(tell);
-    options.on_first = [&lines](const snapshot::TreeSize& size) { lines.begin(size); };
+    std::error_code problem;
+    if (!part && !std::filesystem::exists(options.cache_file, problem)) {
+        // What cannot be read is the snapshot's to report.
+        const auto size =
+            config::what_travels(project, rules, options.ignore.ignored, options.stop);
+        if (size) lines.begin(*size);
+    }
     options.on_progress = [&lines](const snapshot::Progress& progress) { lines.show(progress); };
     auto report = TRY(snapshot::take_snapshot(context.objects, options));
     for (const auto& home : *homes.lock())
