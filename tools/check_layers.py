@@ -69,6 +69,7 @@ INSIDE = {
         "git": set(),
         "ignore": {"git"},
         "project": {"files", "ignore", "schema", "text"},
+        "packages": {"files", "project", "text"},
         "consents": {"files", "project"},
     },
     "query": {
@@ -81,6 +82,7 @@ INSIDE = {
         "cache": {"spec"},
         "tools": {"address", "spec"},
         "build": {"cache", "spec", "tools"},
+        "installed": {"address", "build", "spec", "tools"},
         ".": {"build", "cache", "spec", "tools"},
     },
     "store": {
@@ -170,6 +172,7 @@ HOMES = {
     "minizip/": {"engine"},
     "zlib": {"engine"},
     "pugixml": {"gpu"},
+    "toml++/": {"config"},
     "curl/": set(),
     "spdlog/": {"daemon"},
     "simdjson": {"api"},

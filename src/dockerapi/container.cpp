@@ -238,10 +238,14 @@ Result<std::vector<std::string>> containers_of(const Engine& engine,
         engine, JsonObject{{"ancestor", JsonArray{image}}}, deadline, std::move(stop));
 }
 
-Result<std::string>
-tail_of_log(const Engine& engine, const std::string& name, Deadline deadline, std::stop_token stop)
+Result<std::string> tail_of_log(const Engine& engine,
+                                const std::string& name,
+                                int lines,
+                                Deadline deadline,
+                                std::stop_token stop)
 {
-    const net::Call call{.target = path_of(name, "/logs?stdout=true&stderr=true&tail=50")};
+    const net::Call call{
+        .target = path_of(name, fmt::format("/logs?stdout=true&stderr=true&tail={}", lines))};
     const auto reply = TRY(engine.exchange(call, {}, net::until(deadline), std::move(stop)));
     return without_frames(reply.body);
 }

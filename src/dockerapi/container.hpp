@@ -101,8 +101,11 @@ Result<std::vector<std::string>> containers_of(const Engine& engine,
 // length. A piece that is cut short is given as far as it goes.
 std::string without_frames(std::string_view bytes);
 // The end of what its processes wrote to the engine's log.
-Result<std::string>
-tail_of_log(const Engine& engine, const std::string& name, Deadline deadline, std::stop_token stop);
+Result<std::string> tail_of_log(const Engine& engine,
+                                const std::string& name,
+                                int lines,
+                                Deadline deadline,
+                                std::stop_token stop);
 
 // Paths that a container added to its image or changed there, of any kind. `unavailable` when they
 // are more than anybody wants to hear.

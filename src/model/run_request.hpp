@@ -20,6 +20,7 @@ struct RunRequest {
     std::vector<std::string> arguments;
     std::string run_configuration = "local";
     std::string target;  // overrides the run configuration's, as all that follow
+    std::string python;  // the program that runs the script
     std::string conda_dependencies;
     std::string spark_dependencies;
     std::string name;
@@ -48,6 +49,7 @@ struct RunRequest {
                           field("arguments", &RunRequest::arguments),
                           field("run_configuration", &RunRequest::run_configuration),
                           field("target", &RunRequest::target),
+                          field("python", &RunRequest::python),
                           field("conda_dependencies", &RunRequest::conda_dependencies),
                           field("spark_dependencies", &RunRequest::spark_dependencies),
                           field("name", &RunRequest::name),

@@ -187,7 +187,11 @@ struct Runtime {
 
 // The packages that it needs.
 struct EnvironmentSpec {
-    std::string file;  // the conda file, relative to the tree; empty: none is prepared
+    // The file that names the packages, relative to the tree; empty: none is prepared.
+    std::string file;
+    std::string choice;         // why these packages, for people
+    std::string prefix;         // of the user's own environment on this machine: '.venv'
+    std::string import_folder;  // of the project's own modules, relative to the tree
     // `PrepareEnvironment`: build what is not there, or refuse.
     enum class Missing { build, refuse } missing = Missing::build;
     // Known replacements for packages that died since 2017.
@@ -197,6 +201,9 @@ struct EnvironmentSpec {
     static constexpr auto fields()
     {
         return std::tuple(field("file", &EnvironmentSpec::file),
+                          field("choice", &EnvironmentSpec::choice),
+                          field("prefix", &EnvironmentSpec::prefix),
+                          field("import_folder", &EnvironmentSpec::import_folder),
                           field("missing", &EnvironmentSpec::missing),
                           field("substitutions", &EnvironmentSpec::substitutions),
                           field("lock_digest", &EnvironmentSpec::lock_digest));

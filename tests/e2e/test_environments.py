@@ -59,7 +59,7 @@ def test_a_local_run_is_user_managed_unless_it_says_otherwise(managed):
     managed.write("who.py", "import sys; print(sys.prefix)\n")
     assert managed.text("submit", "who.py") == "/usr\n"
     assert environments(managed) == []
-    assert managed.json("history", "info", "last")["environment"] is None
+    assert managed.json("history", "info", "last")["environment"]["id"] == ""
     managed.write("aml_config/local.runconfig", "target: local\nframework: Python\nenvironment:\n  python:\n"
                                                 "    userManagedDependencies: false\n"
                                                 "    condaDependenciesFile: aml_config/conda_dependencies.yml\n")

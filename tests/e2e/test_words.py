@@ -77,14 +77,18 @@ def test_run_is_named_by_its_number(ponk, tmp_path):
     assert ponk.run("logs", "1", cwd=other, code=None).returncode != 0
 
 
-@pytest.mark.parametrize("option, kind", [("-d", "conda"), ("-s", "Spark dependencies")])
-def test_named_dependency_file_is_there_or_an_error_and_unused_a_notice(ponk, option, kind):
+@pytest.mark.parametrize("option, kind", [("-d", "package"), ("-s", "Spark dependencies")])
+def test_named_dependency_file_is_there_or_an_error(ponk, option, kind):
     ponk.write("x.py", "print('ran')\n")
     done = ponk.run("submit", option, "nope.yml", "x.py", code=66)
     assert f"{kind} file 'nope.yml' does not exist" in said(done) and "RunId" not in said(done)
-    ponk.write("there.yml", "dependencies:\n- python=3.11\n" if option == "-d" else "configuration: {}\n")
-    done = ponk.run("submit", option, "there.yml", "x.py")
-    assert done.stdout == b"ran\n" and f"{kind} file 'there.yml' is not used" in said(done)
+
+
+def test_spark_file_that_is_not_used_is_a_notice(ponk):
+    ponk.write("x.py", "print('ran')\n")
+    ponk.write("there.yml", "configuration: {}\n")
+    done = ponk.run("submit", "-s", "there.yml", "x.py")
+    assert done.stdout == b"ran\n" and "Spark dependencies file 'there.yml' is not used" in said(done)
 
 
 def test_absent_interpreter_is_told_with_its_place_before_there_is_a_run(ponk):

@@ -335,6 +335,13 @@ View view_of_run(const Json& run)
                                  had.text("reason")));
             rows.set("lock", had.text("lock_digest"));
         }
+        if (!had.text("version").empty())
+            rows.set("python",
+                     fmt::format("{} ({}), {} packages",
+                                 had.text("version"),
+                                 had.text("interpreter").empty() ? had.text("prefix")
+                                                                 : had.text("interpreter"),
+                                 had.integer("packages")));
         if (!had.text("base_digest").empty()) rows.set("base image", had.text("base_digest"));
         if (!had.text("image").empty()) rows.set("image", had.text("image"));
         if (const auto limit = had.integer("memory_limit"); limit > 0)

@@ -2,9 +2,8 @@
 #include "engine/plan/plan_checks.hpp"
 
 #include "base/text.hpp"
-#include "config/files/conda.hpp"
 #include "config/files/run_configuration_reading.hpp"
-#include "config/project/config_file.hpp"
+#include "config/packages/package_file.hpp"
 #include "os/process.hpp"
 #include "os/variables.hpp"
 
@@ -35,7 +34,9 @@ std::optional<std::string> search_path(const Submitter& submitter, const RunSpec
     if (std::any_of(spec.program.variables.begin(), spec.program.variables.end(), is_path))
         return std::nullopt;
     auto path = os::variable(submitter.environment, "PATH");
-    return path.empty() ? "/usr/local/bin:/usr/bin:/bin" : std::move(path);
+    if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
+    const auto& prefix = spec.environment.prefix;
+    return prefix.empty() ? path : prefix + "/bin:" + path;
 }
 
 // Why this program cannot be started; empty: it can, or nobody knows yet.
@@ -56,14 +57,13 @@ std::string why_unusable(const std::string& program,
 bool lists_packages(const Path& project, const std::string& file)
 {
     config::Report report(file);
-    const auto root = config::load_document(project / file, report);
-    if (!root) return false;
-    const auto conda = config::read_conda(*root, report);
+    const auto read = config::read_package_file(project, file, report);
+    if (!read) return false;
     const auto plain = [](const config::Package& package) {
         return package.name == "python" || package.name == "pip" || package.name == "setuptools" ||
                package.name == "wheel";
     };
-    return !conda.pip.empty() || !std::all_of(conda.conda.begin(), conda.conda.end(), plain);
+    return !read->pip.empty() || !std::all_of(read->conda.begin(), read->conda.end(), plain);
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ Result<> check_named_files(const RunRequest& request, ResolvedRun& report)
 {
     const RunSpec& spec = report.spec;
     if (!request.conda_dependencies.empty()) {
-        TRY(require_file(report.project, "conda", request.conda_dependencies));
+        TRY(require_file(report.project, "package", request.conda_dependencies));
     }
     if (!request.spark_dependencies.empty()) {
         TRY(require_file(report.project, "Spark dependencies", request.spark_dependencies));
@@ -85,20 +85,16 @@ Result<> check_named_files(const RunRequest& request, ResolvedRun& report)
     return {};
 }
 
-void note_unused_conda_file(const RunRequest& request,
-                            const config::ResolvedConfiguration& resolved,
-                            ResolvedRun& report)
+void note_unused_conda_file(const config::ResolvedConfiguration& resolved, ResolvedRun& report)
 {
-    const bool named = !request.conda_dependencies.empty();
+    if (!report.spec.environment.file.empty() || !report.spec.environment.prefix.empty()) return;
     const auto& run = resolved.run;
-    const std::string file = named ? request.conda_dependencies
-                             : run.schema == config::RunSchema::built_in
+    const std::string file = run.schema == config::RunSchema::built_in
                                  ? std::string(config::default_conda_file)
                                  : *run.conda_dependencies_file;
     std::error_code problem;
     if (file.empty() || !std::filesystem::is_regular_file(report.project / file, problem)) return;
-    const bool asked = named || request.purpose == model::Policy::Purpose::prepare;
-    if (!asked && !lists_packages(report.project, file)) return;
+    if (!is_preparation(report.spec) && !lists_packages(report.project, file)) return;
     // Who says so decides where the word that changes it belongs.
     const bool by_target = !config::is_process_here(*resolved.target.type) &&
                            *resolved.target.user_managed_environment;

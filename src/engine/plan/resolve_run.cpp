@@ -7,6 +7,7 @@
 #include "config/ignore/travel_rules.hpp"
 #include "config/project/config_file.hpp"
 #include "config/project/project.hpp"
+#include "engine/plan/choose_packages.hpp"
 #include "engine/plan/choose_program.hpp"
 #include "engine/plan/container_plan.hpp"
 #include "engine/plan/entry_point.hpp"
@@ -164,36 +165,6 @@ Result<> resolve_arguments(model::Program& program,
                                     request.run_configuration + " train.py"));
 }
 
-// A file that was named must be there; the one that everybody has need not.
-Result<std::string> resolve_conda_file(const Path& project,
-                                       const RunRequest& request,
-                                       const config::RunConfiguration& configuration)
-{
-    const bool named = !request.conda_dependencies.empty();
-    const auto& file = named ? request.conda_dependencies : *configuration.conda_dependencies_file;
-    if (file.empty()) return std::string();
-    if (std::filesystem::is_regular_file(project / file)) {
-        const auto inside = os::contained_path(project, file);
-        if (inside) return inside->lexically_relative(project).native();
-        return tl::unexpected(
-            Error(ErrorKind::invalid_argument,
-                  "conda file " + inside.error().message(),
-                  "ponk stores the file with the run: copy it into the project."));
-    }
-    // With a name that is no file, the run would silently do without the packages it needs.
-    if (config::has_name(project / file)) {
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    "conda file " + os::in_quotes(file) + " is not a readable file",
-                                    "Run 'ponk check' for details."));
-    }
-    // Every run configuration names the usual one, in projects without packages too.
-    const bool usual = file == config::default_conda_file;
-    if (!named && (usual || !configuration.conda_dependencies_file.given())) return std::string();
-    return tl::unexpected(Error(ErrorKind::not_found,
-                                "conda file " + os::in_quotes(file) + " does not exist",
-                                "Give a file of the project, relative to its folder."));
-}
-
 void resolve_variables(model::Program& program,
                        const RunRequest& request,
                        const config::RunConfiguration& configuration)
@@ -207,27 +178,6 @@ void resolve_variables(model::Program& program,
         set(variable.name, variable.value);
     for (const auto& [name, value] : request.variables)
         set(name, value);
-}
-
-Result<> resolve_environment(ResolvedRun& report,
-                             const RunRequest& request,
-                             const config::ResolvedConfiguration& resolved)
-{
-    using Environment = model::EnvironmentSpec;
-    const auto& configuration = resolved.run;
-    auto& environment = report.spec.environment;
-    if (request.substitute) environment.substitutions = Environment::Substitutions::known;
-    // Who asks for a preparation wants it built, whatever runs do.
-    if (!*configuration.prepare_environment && !is_preparation(report.spec))
-        environment.missing = Environment::Missing::refuse;
-    if (!config::builds_environment(configuration, resolved.target)) return {};
-    environment.file = TRY(resolve_conda_file(report.project, request, configuration));
-    if (environment.file.empty() && config::is_process_here(*resolved.target.type))
-        report.notices.push_back(
-            fmt::format("'{}' requests a managed environment, but names no existing conda "
-                        "file: the packages of your own Python are used",
-                        configuration.file));
-    return {};
 }
 
 bool is_plain_id(const std::string& id)
@@ -338,7 +288,6 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
     }
     spec.resources.gpu =
         TRY(gpu_request_of(resolved, request, submitter, program.variables, report.notices));
-    TRY(resolve_environment(report, request, resolved));
     const auto& container = spec.runtime.container;
     if (!container || container->tree == model::Container::Tree::mounted)
         spec.runtime.shared_directory =
@@ -377,8 +326,8 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
     }
     TRY(choose_program(report));
     TRY(check_named_files(request, report));
-    if (!config::builds_environment(configuration, target))
-        note_unused_conda_file(request, resolved, report);
+    TRY(choose_packages(request, submitter, resolved, report));
+    note_unused_conda_file(resolved, report);
     TRY(check_interpreter(submitter, resolved, report));
     TRY(check_command(submitter, report));
     return report;

@@ -128,19 +128,49 @@ TEST_F(Plans, AnInterpreterThatIsNotThereIsToldWithItsPlace)
               "aml_config/local.compute:2:17: python '~/env/bin/python' does not exist");
 }
 
-TEST_F(Plans, ANamedFileThatTheRunDoesNotUseGetsANotice)
+TEST_F(Plans, ANamedFileOfPackagesIsUsed)
 {
     auto wanted = request();
     wanted.conda_dependencies = "more.yml";
     EXPECT_EQ(resolve_run(wanted, submitter_).error().message(),
-              "conda file 'more.yml' does not exist");
+              "package file 'more.yml' does not exist");
     write("more.yml", "dependencies: []\n");
+    write("requirements.txt", "numpy\n");
 
     const auto report = resolve_run(wanted, submitter_);
 
     ASSERT_TRUE(report) << report.error().message();
-    ASSERT_EQ(report->notices.size(), 1U);
-    EXPECT_TRUE(report->notices[0].starts_with("conda file 'more.yml' is not used"));
+    EXPECT_EQ(report->spec.environment.file, "more.yml");
+}
+
+// Each is chosen only when all that come before it are not there.
+TEST_F(Plans, PackagesAreChosenInOneOrder)
+{
+    const auto chosen = [this] {
+        const auto report = resolve_run(request(), submitter_);
+        return report ? report->spec.environment.choice : report.error().message();
+    };
+    EXPECT_EQ(chosen(), "the Python on PATH");
+    write("requirements.txt", "numpy\n");
+    EXPECT_EQ(chosen(), "the project has requirements.txt");
+    write("environment.yml", "dependencies: [numpy]\n");
+    EXPECT_EQ(chosen(), "the project has environment.yml");
+    write("pyproject.toml", "[project]\nname = 'x'\n");
+    EXPECT_EQ(chosen(), "the project has environment.yml");
+    write("pyproject.toml", "[project]\nname = 'x'\ndependencies = ['numpy']\n");
+    EXPECT_EQ(chosen(), "the project has pyproject.toml");
+    write("uv.lock", "version = 1\n");
+    EXPECT_EQ(chosen(), "the project has uv.lock");
+    write(".venv/pyvenv.cfg", "home = /usr/bin\n");
+    EXPECT_EQ(chosen(), "the project has uv.lock") << "an environment has a Python";
+    write("aml_config/local.compute", "type: local\n");
+    write("aml_config/local.runconfig", "Target: local\nFramework: Python\n");
+    EXPECT_EQ(chosen(), "the Python on PATH") << "as in 2017";
+    write("aml_config/conda_dependencies.yml", "dependencies: [numpy]\n");
+    write("aml_config/local.runconfig",
+          "Target: local\nFramework: Python\nManagedEnvironment: true\n"
+          "CondaDependenciesFile: aml_config/conda_dependencies.yml\n");
+    EXPECT_EQ(chosen(), "run configuration 'local' names aml_config/conda_dependencies.yml");
 }
 
 TEST_F(Plans, PackagesThatNobodyInstallsAreToldOnce)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/run/preparation_part.hpp"
 
-#include "config/files/conda.hpp"
-#include "config/project/config_file.hpp"
+#include "config/packages/package_file.hpp"
 #include "environment/spec/package_request.hpp"
 
 namespace ponk::engine {
@@ -14,10 +13,9 @@ std::optional<std::string> part_for_preparation(const Path& project, const RunSp
     if (own_python) return std::nullopt;
     if (spec.environment.file.empty()) return std::string();
     config::Report report(spec.environment.file);
-    const auto root = config::load_document(project / spec.environment.file, report);
-    if (!root) return spec.environment.file;
-    const auto conda = config::read_conda(*root, report);
-    if (environment::names_files(conda)) return std::nullopt;
+    const auto packages = config::read_package_file(project, spec.environment.file, report);
+    if (!packages) return spec.environment.file;
+    if (environment::names_files(*packages)) return std::nullopt;
     return spec.environment.file;
 }
 

@@ -2,6 +2,10 @@
 #include "engine/run/run_environment.hpp"
 
 #include "base/hash.hpp"
+#include "environment/installed/installed_packages.hpp"
+
+#include <filesystem>
+#include <system_error>
 
 namespace ponk::engine {
 
@@ -23,6 +27,22 @@ Result<std::string> read_lock(const os::Path& file, const std::string& digest)
         Error(text ? ErrorKind::damaged : ErrorKind::not_found,
               fmt::format("the list of packages {} {}", os::in_quotes(file), why),
               "So exactly the same environment cannot be built again; submit the script again."));
+}
+
+// The Python of the earlier run, even if another one is first on PATH now.
+Result<> pin_interpreter(const std::string& interpreter, RunSpec& spec)
+{
+    if (interpreter.empty()) return {};
+    std::error_code problem;
+    if (spec.location.kind == model::Location::Kind::here &&
+        !std::filesystem::exists(interpreter, problem)) {
+        return tl::unexpected(Error(
+            ErrorKind::not_found,
+            fmt::format("the Python of that run, {}, no longer exists", os::in_quotes(interpreter)),
+            "Create that environment again, or submit the script again."));
+    }
+    spec.program.interpreter = interpreter;
+    return {};
 }
 
 }  // namespace
@@ -53,12 +73,27 @@ Result<> pin_environment(const os::Path& earlier_directory,
     if (!had.is_object()) return {};
     if (spec.runtime.container && spec.runtime.container->pinned.empty())
         spec.runtime.container->pinned = had.text("base_digest");
-    if (spec.environment.file.empty() || had.text("lock_digest").empty()) return {};
+    const bool own_python = spec.environment.file.empty() && !spec.runtime.container;
+    if (own_python) TRY(pin_interpreter(had.text("interpreter"), spec));
+    if (had.text("lock_digest").empty() || (spec.environment.file.empty() && !own_python))
+        return {};
     const auto text = TRY(read_kept_lock(earlier_directory, earlier));
     TRY(os::make_directories(directory));
     TRY(os::replace_file(directory / wanted_lock, text, 0600, os::Durable::no));
     spec.environment.lock_digest = had.text("lock_digest");
     return {};
+}
+
+std::string changed_packages(const os::Path& directory,
+                             const RunSpec& spec,
+                             const executor::EnvironmentUsed& used)
+{
+    const auto& digest = spec.environment.lock_digest;
+    if (!spec.environment.file.empty() || digest.empty() || digest == used.lock_digest) return "";
+    const auto text = read_wanted_lock(directory, digest);
+    const auto before = text ? environment::parse_lock(*text) : tl::unexpected(text.error());
+    const auto now = environment::parse_lock(used.lock);
+    return before && now ? environment::difference_between(*before, *now) : "";
 }
 
 Result<std::string> read_wanted_lock(const os::Path& directory, const std::string& digest)

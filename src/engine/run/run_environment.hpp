@@ -27,6 +27,11 @@ Result<> pin_environment(const os::Path& earlier_directory,
                          const model::Run& earlier,
                          const os::Path& directory,
                          RunSpec& spec);
+// How the packages of the user's own Python differ from those that a rerun expects; empty: they do
+// not, or nothing is expected.
+std::string changed_packages(const os::Path& directory,
+                             const RunSpec& spec,
+                             const executor::EnvironmentUsed& used);
 // The lock that `pin_environment` wrote.
 Result<std::string> read_wanted_lock(const os::Path& directory, const std::string& digest);
 

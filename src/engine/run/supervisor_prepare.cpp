@@ -42,6 +42,18 @@ Json git_json(const std::optional<config::GitInfo>& git)
                       {"dirty", git->dirty ? Json(*git->dirty) : Json()}};
 }
 
+// Which packages, and why these: the one line that tells.
+std::string packages_line(const RunSpec& spec, const executor::EnvironmentUsed& used)
+{
+    const auto& choice = spec.environment.choice;
+    auto line = "packages: " + (!choice.empty()          ? choice
+                                : spec.runtime.container ? "those of the image"
+                                                         : "those of the Python on PATH");
+    if (!used.version.empty())
+        line += fmt::format(" (Python {}, {} packages)", used.version, used.packages);
+    return line;
+}
+
 }  // namespace
 
 // A run that waits executes what was submitted, whatever happens to the project meanwhile.
@@ -78,12 +90,19 @@ Result<> Supervisor::prepare(std::stop_token stop)
                                       error, {spec_.location.host, {}}, spec_.location.target),
                                   spec_.run_configuration);
     }));
+    const auto changed = staged.environment
+                             ? changed_packages(directory().root(), spec_, *staged.environment)
+                             : std::string();
+    if (!changed.empty())
+        staged.notices.push_back("the packages are not those of the repeated run: " + changed);
     change.warnings = tell_warnings(std::move(staged.notices));
     change.timings["materialise"] = boot_milliseconds() - begin - staged.prepare_ms;
     change.timings["prepare"] = staged.prepare_ms;
     if (staged.environment) {
         if (staged.environment->built)
             context_.tell(run_.id, "notice", "the environment was " + staged.environment->reason);
+        if (!is_preparation(spec_))
+            context_.tell(run_.id, "notice", packages_line(spec_, *staged.environment));
         change.environment = run_.environment =
             TRY(keep_environment(directory().root(), *staged.environment));
         TRY(write_first_note(directory().root(), run_));

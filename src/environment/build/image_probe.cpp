@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto patience = 60s;
+constexpr int most_lines = 100'000;
 
 // Images of 2017 carry conda in a home folder that is on nobody's PATH. Every line begins with a
 // word of its own, because an image's own start-up may print too.
@@ -99,23 +100,23 @@ ImageFacts parse_probe(std::string_view output)
     return facts;
 }
 
-Result<ImageFacts> probe_image(const dockerapi::Engine& engine,
-                               const std::string& image,
-                               const std::string& series,
-                               std::stop_token stop)
+Result<std::optional<std::string>> ask_image(const dockerapi::Engine& engine,
+                                             const std::string& image,
+                                             const std::vector<std::string>& words,
+                                             std::stop_token stop)
 {
     const auto what = while_doing("inspect the image '{}'", printable(image));
     dockerapi::ContainerSpec spec;
     spec.name = "ponk-probe-" + to_hex(random_bytes(8));
     spec.image = image;
-    spec.command = {"/bin/sh", "-c", script, "probe", series};
+    spec.command = words;
     spec.network = "none";
     spec.user = "0:0";
     spec.labels = {{"ponk.probe", "1"}};
     TRY(create_container(engine, spec, after(patience), stop).map_error(what));
     const ProbeContainer container(engine, spec.name);
     if (const auto started = start_container(engine, spec.name, after(patience), stop); !started) {
-        if (means_no_shell(started.error())) return ImageFacts{};
+        if (means_no_shell(started.error())) return std::nullopt;
         return tl::unexpected(what(started.error()));
     }
     const auto deadline = after(patience);
@@ -127,7 +128,17 @@ Result<ImageFacts> probe_image(const dockerapi::Engine& engine,
         if (!os::sleep_for(20ms, stop))
             return fail(ErrorKind::cancelled, "stopped while inspecting '{}'", image);
     }
-    return parse_probe(TRY(tail_of_log(engine, spec.name, after(patience), stop)));
+    return TRY(tail_of_log(engine, spec.name, most_lines, after(patience), stop));
+}
+
+Result<ImageFacts> probe_image(const dockerapi::Engine& engine,
+                               const std::string& image,
+                               const std::string& series,
+                               std::stop_token stop)
+{
+    const auto text =
+        TRY(ask_image(engine, image, {"/bin/sh", "-c", script, "probe", series}, std::move(stop)));
+    return text ? parse_probe(*text) : ImageFacts{};
 }
 
 }  // namespace ponk::environment

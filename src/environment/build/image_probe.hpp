@@ -26,6 +26,13 @@ struct ImageFacts {
     std::uint64_t free_space = 0;  // bytes on the engine's disk; 0: not known
 };
 
+// What a program prints that is started in a container of the image for a moment, without network;
+// nullopt when the image does not have it.
+Result<std::optional<std::string>> ask_image(const dockerapi::Engine& engine,
+                                             const std::string& image,
+                                             const std::vector<std::string>& words,
+                                             std::stop_token stop);
+
 // Starts a container of the image for a moment, without network, and looks around in it. An image
 // without a shell has none of these. `series` is a Python to look for beside the usual names:
 // "3.6".

@@ -50,21 +50,6 @@ bool is_hex(std::string_view text, std::size_t digits)
            text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-Result<> check_package(const LockedPackage& package)
-{
-    bool fine = is_plain(package.name) && is_plain(package.version) &&
-                (package.build.empty() || is_plain(package.build)) &&
-                (package.md5.empty() || is_hex(package.md5, 32)) &&
-                package.source.find_first_of(" \t\r\n\"'") == std::string::npos;
-    for (const auto& digest : package.sha256)
-        fine = fine && is_hex(digest, 64);
-    if (fine) return {};
-    return fail(ErrorKind::damaged,
-                "the lock has an invalid package '{}' '{}'",
-                printable(package.name),
-                printable(package.version));
-}
-
 bool is_hidden(std::string_view source)
 {
     return source.find("***") != std::string_view::npos;
@@ -104,6 +89,27 @@ Result<std::string> requirement(const LockedPackage& package, const PackageReque
 
 }  // namespace
 
+bool is_valid(const LockedPackage& package)
+{
+    return is_plain(package.name) && is_plain(package.version) &&
+           (package.build.empty() || is_plain(package.build)) &&
+           (package.md5.empty() || is_hex(package.md5, 32)) &&
+           package.source.find_first_of(" \t\r\n\"'") == std::string::npos &&
+           std::all_of(package.sha256.begin(), package.sha256.end(), [](const auto& digest) {
+               return is_hex(digest, 64);
+           });
+}
+
+void sort_packages(Lock& lock)
+{
+    const auto order = [](const LockedPackage& package) {
+        return std::tie(package.manager, package.name, package.version);
+    };
+    std::sort(lock.packages.begin(),
+              lock.packages.end(),
+              [&order](const auto& left, const auto& right) { return order(left) < order(right); });
+}
+
 Result<Lock> parse_lock(std::string_view text)
 {
     const auto document = TRY(parse_json(text).map_error([](const Error& error) {
@@ -121,14 +127,14 @@ Result<Lock> parse_lock(std::string_view text)
         return fail(ErrorKind::damaged, "a lock of {} packages", items.size());
     for (const auto& item : items) {
         lock.packages.push_back(package_from(item));
-        TRY(check_package(lock.packages.back()));
+        const auto& package = lock.packages.back();
+        if (!is_valid(package))
+            return fail(ErrorKind::damaged,
+                        "the lock has an invalid package '{}' '{}'",
+                        printable(package.name),
+                        printable(package.version));
     }
-    const auto order = [](const LockedPackage& package) {
-        return std::tuple(package.manager, package.name, package.version);
-    };
-    std::sort(lock.packages.begin(),
-              lock.packages.end(),
-              [&order](const auto& left, const auto& right) { return order(left) < order(right); });
+    sort_packages(lock);
     return lock;
 }
 

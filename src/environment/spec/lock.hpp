@@ -32,6 +32,11 @@ struct Lock {
     std::vector<LockedPackage> packages;  // by manager, then name
 };
 
+// Whether a list may hold it: one word of an installer's alphabet for each of its parts.
+bool is_valid(const LockedPackage& package);
+// The order of a lock's packages.
+void sort_packages(Lock& lock);
+
 // `damaged` for anything but a lock of a format that is known.
 Result<Lock> parse_lock(std::string_view text);
 // One text for one lock: digests compare.

@@ -77,6 +77,17 @@ std::optional<std::string> path_of_address(std::string_view text)
     return std::string(text.substr(0, text.find('#')));
 }
 
+// "-e .", "." and ".[extra]": runs import the project from their own copy, so there is nothing to
+// install.
+bool is_the_project(const std::string& text)
+{
+    std::string_view path = text;
+    const auto value = option_value(text);
+    if (is_option(text, "--editable", "-e")) path = value;
+    path = path.substr(0, path.find('['));
+    return path == "." || path == "./";
+}
+
 class PackageRequestReader {
 public:
     PackageRequestReader(const Path& project, const std::string& file)
@@ -165,6 +176,7 @@ private:
     {
         if (packages_.pip.size() >= most_lines)
             return fail(ErrorKind::invalid_argument, "{}: more than {} lines", file_, most_lines);
+        if (is_the_project(package.text)) return {};
         switch (package.kind) {
         case Package::Kind::option:
             return add_option(package, folder, depth);

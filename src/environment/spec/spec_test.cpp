@@ -139,7 +139,8 @@ TEST(PackageRequest, LocalWheelsAreKnownByTheirContentAndRequirementFilesAreTake
 
 TEST(PackageRequest, WhatCannotBeServedIsRefusedWithItsPlace)
 {
-    for (const auto* line : {"-e .", "missing-1.0-py3-none-any.whl", "numpy=1.13", "-c x.txt"}) {
+    for (const auto* line :
+         {"-e ../other", "missing-1.0-py3-none-any.whl", "numpy=1.13", "-c x.txt"}) {
         const auto text = fmt::format("dependencies:\n  - pip:\n    - {}\n", line);
         const auto packages = read_package_request(conda_of(text), "/nowhere", "conda.yml");
         ASSERT_FALSE(packages.has_value()) << line;

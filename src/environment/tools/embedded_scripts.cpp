@@ -8,6 +8,8 @@ extern const char ponk_install_packages[];
 extern const char ponk_install_packages_end[];
 extern const char ponk_link_conda_packages[];
 extern const char ponk_link_conda_packages_end[];
+extern const char ponk_list_packages[];
+extern const char ponk_list_packages_end[];
 }
 
 namespace ponk::environment {
@@ -25,6 +27,11 @@ std::string_view install_packages_script()
 std::string_view link_conda_packages_script()
 {
     return {&ponk_link_conda_packages[0], &ponk_link_conda_packages_end[0]};
+}
+
+std::string_view list_packages_script()
+{
+    return {&ponk_list_packages[0], &ponk_list_packages_end[0]};
 }
 
 }  // namespace ponk::environment

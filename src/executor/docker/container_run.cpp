@@ -76,7 +76,7 @@ Result<Liveness> ContainerRun::ask_engine(const ContainerNote& note,
         return Liveness::gone("its container was removed while the script ran");
     }
     if (!container->is_over()) return Liveness();
-    const auto log = tail_of_log(engine, container_, after(20s), stop);
+    const auto log = tail_of_log(engine, container_, 50, after(20s), stop);
     return Liveness::gone(evidence(*container, log.value_or("")));
 }
 

@@ -91,6 +91,8 @@ public:
             held_.hold(job.spec.id, std::move(*prepared));
         }
         TRY(describe_base(engine, job, *staged.environment, stop));
+        if (staged.environment->lock_digest.empty())
+            TRY(describe_packages_of_image(options_.home, engine, job, *staged.environment, stop));
         staged.environment->memory_limit = TRY(memory_limit(engine, job, stop));
         staged.prepare_ms = boot_milliseconds() - begin - materialised;
         return staged;

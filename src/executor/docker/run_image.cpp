@@ -2,6 +2,7 @@
 #include "executor/docker/run_image.hpp"
 
 #include "base/text.hpp"
+#include "executor/environments/managed_environment.hpp"
 
 namespace ponk::executor::docker {
 
@@ -91,6 +92,20 @@ Result<> describe_base(const Engine& engine,
     if (!image) return {};  // the launch says so
     used.base_digest = image->digests.empty() ? image->id : image->digests.front();
     if (used.image.empty()) used.image = image->id;
+    return {};
+}
+
+Result<> describe_packages_of_image(const Path& home,
+                                    const Engine& engine,
+                                    const Job& job,
+                                    EnvironmentUsed& used,
+                                    const std::stop_token& stop)
+{
+    if (used.image.empty()) return {};
+    const auto& interpreter = job.spec.program.interpreter;
+    const auto installed =
+        TRY(environment::installed_in_image(home, engine, used.image, interpreter, stop));
+    if (installed) describe_packages(*installed, used);
     return {};
 }
 

@@ -35,6 +35,13 @@ Result<> describe_base(const dockerapi::Engine& engine,
                        EnvironmentUsed& used,
                        const std::stop_token& stop);
 
+// The packages that the image brings along.
+Result<> describe_packages_of_image(const Path& home,
+                                    const dockerapi::Engine& engine,
+                                    const Job& job,
+                                    EnvironmentUsed& used,
+                                    const std::stop_token& stop);
+
 // What is to be done about the image when nothing uses it.
 Result<Examination>
 examine_image(const dockerapi::Engine& engine, const Job& job, const std::stop_token& stop);

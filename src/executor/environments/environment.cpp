@@ -116,8 +116,11 @@ compose_environment(const Job& job, const std::vector<std::string>& ground, cons
     out.set("PYTHONUNBUFFERED", "1");
     for (const auto& [name, value] : variables_of(job))
         out.set(name, value);
+    auto folders = places.python_modules;
+    if (const auto& own = job.spec.environment.import_folder; !own.empty())
+        folders += ":" + places.tree + (own == "." ? "" : "/" + own);
     const auto theirs = out.get("PYTHONPATH");
-    out.set("PYTHONPATH", places.python_modules + (theirs.empty() ? "" : ":" + theirs));
+    out.set("PYTHONPATH", folders + (theirs.empty() ? "" : ":" + theirs));
     if (!places.shared.empty()) {
         // Scripts append a file name without a slash of their own.
         const auto& folder = places.shared;

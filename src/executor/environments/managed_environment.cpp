@@ -2,8 +2,7 @@
 #include "executor/environments/managed_environment.hpp"
 
 #include "base/text.hpp"
-#include "config/files/conda.hpp"
-#include "config/project/config_file.hpp"
+#include "config/packages/package_file.hpp"
 #include "executor/environments/environment.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "os/contained_path.hpp"
@@ -19,15 +18,16 @@ struct ReadFile {
     config::Diagnostics diagnostics;
 };
 
-Result<ReadFile> read_conda_file(const Job& job)
+Result<ReadFile> read_packages(const Job& job)
 {
-    config::Report report(job.spec.environment.file);
-    const auto path =
-        TRY(os::contained_path(job.context.directory.work(), job.spec.environment.file)
-                .map_error(while_doing("conda file {}", os::in_quotes(job.spec.environment.file))));
-    const auto root = config::load_document(path, report);
-    if (!root) return tl::unexpected(config::to_error(report.take()));
-    ReadFile file{config::read_conda(*root, report), {}};
+    const auto& name = job.spec.environment.file;
+    const auto tree = job.context.directory.work();
+    config::Report report(name);
+    TRY(os::contained_path(tree, name)
+            .map_error(while_doing("package file {}", os::in_quotes(name))));
+    auto read = config::read_package_file(tree, name, report);
+    if (!read) return tl::unexpected(config::to_error(report.take()));
+    ReadFile file{std::move(*read), {}};
     if (report.has_errors()) return tl::unexpected(config::to_error(report.take()));
     file.diagnostics = report.take();
     return file;
@@ -78,13 +78,29 @@ EnvironmentEntry entry_of(const environment::Entry& entry)
             .in_use = entry.in_use};
 }
 
+std::vector<std::string>
+ground_in(const std::string& path_front,
+          const std::vector<std::pair<std::string, std::string>>& variables,
+          const std::vector<std::string>& submitter_environment)
+{
+    Environment ground(submitter_environment);
+    // The user's own Python must not shine through.
+    for (const auto* name : {"PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV"})
+        ground.unset(name);
+    for (const auto& [name, value] : variables)
+        ground.set(name, value);
+    const auto path = ground.get("PATH");
+    ground.set("PATH", path_front + (path.empty() ? "" : ":" + path));
+    return ground.words();
+}
+
 }  // namespace
 
 Result<std::optional<environment::Request>> environment_request(const Job& job)
 {
     const auto& wanted = job.spec.environment;
     if (wanted.file.empty()) return std::nullopt;
-    auto conda = TRY(read_conda_file(job)).conda;
+    auto conda = TRY(read_packages(job)).conda;
     environment::Request request{.project = job.spec.project,
                                  .target = job.spec.location.target,
                                  .conda = std::move(conda),
@@ -124,7 +140,7 @@ Result<Examination> examine_environment(const Path& home,
                                         std::stop_token stop)
 {
     Examination out;
-    for (const auto& diagnostic : TRY(read_conda_file(job)).diagnostics) {
+    for (const auto& diagnostic : TRY(read_packages(job)).diagnostics) {
         out.remarks.push_back({diagnostic.severity == config::Severity::notice ? "note" : "warning",
                                fmt::format("{}:{}:{}: {}",
                                            diagnostic.file,
@@ -154,15 +170,14 @@ Result<Examination> examine_environment(const Path& home,
 std::vector<std::string> ground_of(const environment::Prepared& prepared,
                                    const std::vector<std::string>& submitter_environment)
 {
-    Environment ground(submitter_environment);
-    // The user's own Python must not shine through.
-    for (const auto* name : {"PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV"})
-        ground.unset(name);
-    for (const auto& [name, value] : prepared.variables)
-        ground.set(name, value);
-    const auto path = ground.get("PATH");
-    ground.set("PATH", prepared.path_front + (path.empty() ? "" : ":" + path));
-    return ground.words();
+    return ground_in(prepared.path_front, prepared.variables, submitter_environment);
+}
+
+std::vector<std::string> ground_of_own(const std::string& prefix,
+                                       const std::vector<std::string>& submitter_environment)
+{
+    if (prefix.empty()) return submitter_environment;
+    return ground_in(prefix + "/bin", {{"VIRTUAL_ENV", prefix}}, submitter_environment);
 }
 
 EnvironmentUsed describe_use(const environment::Prepared& prepared)
@@ -175,6 +190,9 @@ EnvironmentUsed describe_use(const environment::Prepared& prepared)
                          .reason = prepared.reason,
                          .built = prepared.built,
                          .interpreter = record.interpreter,
+                         .version = prepared.lock.python,
+                         .prefix = record.prefix,
+                         .packages = record.packages,
                          .lock = environment::to_text(prepared.lock),
                          .lock_digest = record.lock_digest,
                          .image = record.image,
@@ -185,6 +203,15 @@ EnvironmentUsed describe_use(const environment::Prepared& prepared)
     if (!prepared.substitutions.empty())
         used.substitutions = environment::to_json(prepared.substitutions);
     return used;
+}
+
+void describe_packages(const environment::Installed& installed, EnvironmentUsed& used)
+{
+    used.version = installed.lock.python;
+    used.prefix = installed.prefix;
+    used.packages = static_cast<std::int64_t>(installed.lock.packages.size());
+    used.lock = environment::to_text(installed.lock);
+    used.lock_digest = sha256(used.lock).text();
 }
 
 Notices substitution_notices(const environment::Prepared& prepared, const Job& job)

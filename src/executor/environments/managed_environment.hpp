@@ -3,6 +3,7 @@
 
 #include "base/synced.hpp"
 #include "environment/cache/cache.hpp"
+#include "environment/installed/installed_packages.hpp"
 #include "environment/prepare.hpp"
 #include "executor/executor.hpp"
 
@@ -13,8 +14,8 @@
 // without containers have in common.
 namespace ponk::executor {
 
-// What the run's conda file asks for, read from the run's own copy of the project; nullopt when it
-// names none. The caller adds image or interpreter.
+// What the run's file of packages asks for, read from the run's own copy of the project; nullopt
+// when it names none. The caller adds image or interpreter.
 Result<std::optional<environment::Request>> environment_request(const Job& job);
 
 // Finds it or builds it; refuses to build when the run says so.
@@ -33,7 +34,13 @@ Result<Examination> examine_environment(const Path& home,
 std::vector<std::string> ground_of(const environment::Prepared& prepared,
                                    const std::vector<std::string>& submitter_environment);
 
+// The same for an environment of the user's own; an empty prefix changes nothing.
+std::vector<std::string> ground_of_own(const std::string& prefix,
+                                       const std::vector<std::string>& submitter_environment);
+
 EnvironmentUsed describe_use(const environment::Prepared& prepared);
+// Packages that ponk did not install.
+void describe_packages(const environment::Installed& installed, EnvironmentUsed& used);
 // What was put in the place of what: sentences for the user.
 Notices substitution_notices(const environment::Prepared& prepared, const Job& job);
 

@@ -23,8 +23,11 @@ struct EnvironmentUsed {
     std::string choice;       // why that builder
     std::string reason;       // why it was built, or that it was there
     bool built = false;       // for this run
-    std::string interpreter;  // the environment's own
-    std::string lock;         // the text of lock.json
+    std::string interpreter;  // the environment's own, or the one that the user manages
+    std::string version;      // of that interpreter
+    std::string prefix;       // where its packages are
+    std::int64_t packages = 0;
+    std::string lock;  // the text of lock.json
     std::string lock_digest;
     std::string image;       // id of the image that the container is made of
     std::string base_image;  // as the configuration names it

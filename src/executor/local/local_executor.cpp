@@ -54,6 +54,9 @@ public:
             for (auto& notice : substitution_notices(*prepared, job))
                 staged.notices.push_back(std::move(notice));
             held_.hold(job.spec.id, std::move(*prepared));
+        } else {
+            staged.environment =
+                describe_own_python(options_.home, job, comparisons_, staged.notices, stop);
         }
         return staged;
     }
@@ -257,6 +260,8 @@ private:
     write_spec(const Job& given, const environment::Prepared* prepared, std::stop_token stop)
     {
         auto job = given;
+        job.context.submitter_environment =
+            ground_of_own(job.spec.environment.prefix, given.context.submitter_environment);
         if (prepared != nullptr) {
             job.spec.program.interpreter = prepared->record.interpreter;
             job.context.submitter_environment =
@@ -314,6 +319,7 @@ private:
     Watcher watcher_;
     EventReaders events_;
     HeldEnvironments held_;
+    LockComparisons comparisons_;
     GpuLook gpus_{options_.home / "lib"};
     // Shared with the threads that are inside sync() for that run.
     Synced<std::map<std::string, std::shared_ptr<LocalRun>>> runs_;

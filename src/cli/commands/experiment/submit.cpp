@@ -19,6 +19,10 @@ constexpr Option options[] = {
     common::run_configuration,
     common::target,
     common::conda,
+    {.name = "python",
+     .value = "PROGRAM",
+     .help = "Run the script with this Python and the packages that it has; nothing is installed.",
+     .complete = Complete::file},
     common::spark,
     common::substitute,
     common::async,
@@ -152,6 +156,7 @@ Outcome run(Context& context, const Invocation& words)
     context.point_to_enclosing_project();
     const auto until = words.has("async") ? Until::accepted : Until::recorded;
     auto request = basic_request(project, words);
+    request.python = words.text("python");
     TRY(name_program(request, project, words));
     request.tensorboard = words.text("tensorboard");
     request.name = words.text("name");

@@ -21,7 +21,8 @@ inline constexpr Option target = {.name = "target",
 inline constexpr Option conda = {.name = "conda-dependencies",
                                  .brief = "d",
                                  .value = "FILE",
-                                 .help = "Use this conda file instead of the configuration's.",
+                                 .help = "Install the packages of this file: a conda file, "
+                                         "requirements.txt, pyproject.toml or uv.lock.",
                                  .complete = Complete::file};
 inline constexpr Option spark = {.name = "spark-dependencies",
                                  .brief = "s",

@@ -130,6 +130,25 @@ Result<JsonArray> compare_files(Daemon& daemon, const Json& first, const Json& s
     return rows;
 }
 
+// The packages of runs whose lists differ become a field of each run.
+Result<> add_packages(Daemon& daemon, JsonArray& runs)
+{
+    const auto digest = [](const Json& run) { return run["environment"].text("lock_digest"); };
+    if (std::ranges::all_of(runs, [&](const Json& run) { return digest(run) == digest(runs[0]); }))
+        return {};
+    for (Json& run : runs) {
+        if (digest(run).empty()) continue;
+        const auto lock = daemon.get("/runs/" + run.text("run_id") + "/lock");
+        // The digests still differ, and that is shown.
+        if (!lock) return {};
+        JsonObject packages;
+        for (const Json& package : (*lock)["packages"].as_array())
+            packages.set(package.text("name"), package["version"]);
+        run.as_object().set("packages", std::move(packages));
+    }
+    return {};
+}
+
 // Columns for TSV: one line for each field, a value for each run.
 View lines_for_programs(const JsonArray& runs,
                         const std::vector<ComparedField>& fields,
@@ -171,6 +190,7 @@ Outcome run(Context& context, const Invocation& words)
     for (const std::string& name : names)
         runs.push_back(TRY(context.run(name)));
     const Equal equal = words.has("all") || words.has("all-fields") ? Equal::shown : Equal::hidden;
+    TRY(add_packages(*TRY(context.daemon()), runs));
     const auto fields = compare_runs(runs);
     JsonArray files;
     if (runs.size() == 2) files = TRY(compare_files(*TRY(context.daemon()), runs[0], runs[1]));

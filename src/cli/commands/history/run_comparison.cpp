@@ -44,7 +44,10 @@ constexpr std::string_view always_differ[] = {"run_number",
                                               "end_time_utc",
                                               "timings",
                                               "outputs",
-                                              "environment.reason"};
+                                              "environment.reason",
+                                              // 'packages' has each of them.
+                                              "environment.lock_digest",
+                                              "environment.packages"};
 
 template <class Words>
 bool one_of(const Words& words, std::string_view word)

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/plan/choose_packages.hpp"
+
+#include "base/text.hpp"
+#include "config/files/run_configuration_reading.hpp"
+#include "config/packages/package_file.hpp"
+#include "config/project/config_file.hpp"
+#include "os/contained_path.hpp"
+#include "os/process.hpp"
+#include "os/variables.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+namespace ponk::engine {
+
+namespace {
+
+using Environment = model::EnvironmentSpec;
+
+// Of the project, in this order; the conda file of 2017 has its own place among them.
+constexpr const char* before_conda_file[] = {
+    "uv.lock", "pyproject.toml", "environment.yml", "environment.yaml"};
+constexpr const char* requirements_file = "requirements.txt";
+
+class PackageChoice {
+public:
+    PackageChoice(const RunRequest& request,
+                  const Submitter& submitter,
+                  const config::ResolvedConfiguration& resolved,
+                  ResolvedRun& run)
+        : request_(request), submitter_(submitter), configuration_(resolved.run),
+          target_(resolved.target), run_(run), environment_(run.spec.environment)
+    {
+    }
+
+    Result<> make()
+    {
+        const bool managed = config::builds_environment(configuration_, target_);
+        if (TRY(take_from_command_line()) || TRY(take_from_configuration(managed))) return {};
+        if (take_from_script() || take_own_environment()) return {};
+        if (uses_files()) {
+            for (const auto* name : before_conda_file)
+                if (take_file(name)) return {};
+        }
+        if (managed && TRY(take_conda_file(config::default_conda_file))) return {};
+        if (uses_files() && take_file(requirements_file)) return {};
+        take_what_is_there();
+        return {};
+    }
+
+private:
+    [[nodiscard]] bool is_here() const
+    {
+        return config::is_process_here(*target_.type) && !run_.spec.runtime.container;
+    }
+
+    // A target whose packages are the user's business gets none of ours; neither does a project of
+    // 2017 that runs in the user's own Python, as it did.
+    [[nodiscard]] bool uses_files() const
+    {
+        if (*configuration_.user_managed_dependencies || *target_.user_managed_environment)
+            return false;
+        return !is_here() || configuration_.schema != config::RunSchema::flat_2017;
+    }
+
+    Result<bool> take_from_command_line()
+    {
+        if (!request_.python.empty()) {
+            auto& interpreter = run_.spec.program.interpreter;
+            interpreter = request_.python;
+            const bool relative =
+                interpreter.find('/') != interpreter.npos && !Path(interpreter).is_absolute();
+            if (is_here() && relative) interpreter = (run_.project / interpreter).native();
+            environment_.choice = "the option '--python'";
+            return true;
+        }
+        if (request_.conda_dependencies.empty()) return false;
+        TRY(take_conda_file(request_.conda_dependencies));
+        environment_.choice =
+            fmt::format("the option '--conda-dependencies' names {}", environment_.file);
+        return true;
+    }
+
+    Result<bool> take_from_configuration(bool managed)
+    {
+        const auto& file = configuration_.conda_dependencies_file;
+        const auto named = fmt::format("run configuration '{}'", run_.spec.run_configuration);
+        if (managed && file.given() && TRY(take_conda_file(*file))) {
+            environment_.choice = fmt::format("{} names {}", named, environment_.file);
+            return true;
+        }
+        if (!run_.spec.program.interpreter.empty()) {
+            const bool by_run = !configuration_.interpreter_path->empty();
+            environment_.choice =
+                by_run ? named + " names this Python"
+                       : fmt::format("target '{}' names this Python", run_.spec.location.target);
+            // A managed environment stands on that Python.
+            return !managed && !uses_files();
+        }
+        return false;
+    }
+
+    bool take_from_script()
+    {
+        const auto& program = run_.spec.program;
+        if (!program.command.empty() || !program.module.empty() || is_preparation(run_.spec) ||
+            !config::names_packages(run_.project, program.script) ||
+            !Path(program.script).extension().native().starts_with(".py"))
+            return false;
+        environment_.file = program.script;
+        environment_.choice = "the script names its packages";
+        return true;
+    }
+
+    bool take_own_environment()
+    {
+        if (!is_here() || !run_.spec.program.interpreter.empty()) return false;
+        const auto active = os::variable(submitter_.environment, "VIRTUAL_ENV");
+        if (const auto own = run_.project / ".venv"; is_environment(own)) {
+            take_prefix(own, "'.venv' of the project");
+            std::error_code problem;
+            if (!active.empty() && !std::filesystem::equivalent(active, own, problem))
+                run_.notices.push_back(fmt::format(
+                    "the active environment {} is not used: the project has '.venv' (choose with "
+                    "'--python')",
+                    os::in_quotes(active)));
+            return true;
+        }
+        if (!active.empty() && is_environment(active)) {
+            take_prefix(active, "the active environment");
+            return true;
+        }
+        const auto conda = os::variable(submitter_.environment, "CONDA_PREFIX");
+        if (conda.empty() || os::variable(submitter_.environment, "CONDA_DEFAULT_ENV") == "base")
+            return false;
+        environment_.choice = "the active conda environment";
+        return true;
+    }
+
+    static bool is_environment(const Path& folder)
+    {
+        std::error_code problem;
+        return std::filesystem::exists(folder / "pyvenv.cfg", problem) &&
+               os::find_program((folder / "bin" / "python").native(), "").has_value();
+    }
+
+    void take_prefix(const Path& folder, std::string choice)
+    {
+        environment_.prefix = folder.native();
+        environment_.choice = std::move(choice);
+        run_.spec.program.interpreter = (folder / "bin" / "python").native();
+    }
+
+    bool take_file(const std::string& name)
+    {
+        if (!config::names_packages(run_.project, name)) return false;
+        environment_.file = name;
+        environment_.choice = "the project has " + name;
+        return true;
+    }
+
+    // A file that was named must be there; the one that everybody has need not.
+    Result<bool> take_conda_file(const std::string& file)
+    {
+        if (file.empty()) return false;
+        if (std::filesystem::is_regular_file(run_.project / file)) {
+            const auto inside = os::contained_path(run_.project, file);
+            if (!inside) {
+                return tl::unexpected(
+                    Error(ErrorKind::invalid_argument,
+                          "conda file " + inside.error().message(),
+                          "ponk stores the file with the run: copy it into the project."));
+            }
+            environment_.file = inside->lexically_relative(run_.project).native();
+            environment_.choice = "the project has " + environment_.file;
+            return true;
+        }
+        // With a name that is no file, the run would silently do without the packages it needs.
+        if (config::has_name(run_.project / file)) {
+            return tl::unexpected(
+                Error(ErrorKind::invalid_argument,
+                      "conda file " + os::in_quotes(file) + " is not a readable file",
+                      "Run 'ponk check' for details."));
+        }
+        // Every run configuration names the usual one, in projects without packages too.
+        if (file == config::default_conda_file) return false;
+        return tl::unexpected(Error(ErrorKind::not_found,
+                                    "conda file " + os::in_quotes(file) + " does not exist",
+                                    "Give a file of the project, relative to its folder."));
+    }
+
+    void take_what_is_there()
+    {
+        if (!is_here() || !environment_.choice.empty()) return;
+        environment_.choice = "the Python on PATH";
+        if (configuration_.user_managed_dependencies.given() &&
+            !*configuration_.user_managed_dependencies)
+            run_.notices.push_back(
+                fmt::format("'{}' requests a managed environment, but names no existing conda "
+                            "file: the packages of your own Python are used",
+                            configuration_.file));
+    }
+
+    const RunRequest& request_;
+    const Submitter& submitter_;
+    const config::RunConfiguration& configuration_;
+    const config::ComputeTarget& target_;
+    ResolvedRun& run_;
+    Environment& environment_;
+};
+
+}  // namespace
+
+Result<> choose_packages(const RunRequest& request,
+                         const Submitter& submitter,
+                         const config::ResolvedConfiguration& resolved,
+                         ResolvedRun& run)
+{
+    auto& environment = run.spec.environment;
+    if (request.substitute) environment.substitutions = Environment::Substitutions::known;
+    // Who asks for a preparation wants it built, whatever runs do.
+    if (!*resolved.run.prepare_environment && !is_preparation(run.spec))
+        environment.missing = Environment::Missing::refuse;
+    TRY(PackageChoice(request, submitter, resolved, run).make());
+    // What people write may have mistakes; a lock is long, and a program wrote it.
+    if (!environment.file.empty() && Path(environment.file).extension() != ".lock") {
+        config::Report report(environment.file);
+        static_cast<void>(config::read_package_file(run.project, environment.file, report));
+        if (report.has_errors()) return tl::unexpected(config::to_error(report.take()));
+    }
+    environment.import_folder = config::own_modules(run.project).value_or("");
+    return {};
+}
+
+}  // namespace ponk::engine
