@@ -18,7 +18,7 @@ packages_of() {
                      libexpected-dev libfyaml-dev libboost1.81-dev|libboost-dev libssl-dev libzstd-dev
                      zlib1g-dev libminizip-dev libpugixml-dev libtomlplusplus-dev libsqlite3-dev $cross" ;;
         run) echo "python3 python3-numpy" ;;
-        test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-pytest python3-numpy python3-venv
+        test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-pytest python3-numpy python3-pandas python3-venv
                     python3-yaml python3-paramiko clang-format git qemu-user-static procps libfaketime dbus-daemon|dbus gnome-keyring
                     libsecret-tools docker.io debootstrap xfsprogs btrfs-progs openssh-client openssh-server sudo passwd
                     iproute2 lld strace" ;;

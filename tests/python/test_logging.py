@@ -428,10 +428,10 @@ def test_the_calls_of_2018(python, run):
         from azureml.dataprep import package
         try:
             package.run("x.dprep", dataflow_idx=0)
-        except NotImplementedError as problem:
+        except Exception as problem:
             print(problem)""")
     assert done.stderr == b""
-    assert b"Workspace" in done.stdout and b"'x.dprep' cannot be run" in done.stdout
+    assert b"Workspace" in done.stdout and b"no data preparation package 'x.dprep'" in done.stdout
     assert len(run.records()) == 4
 
 

@@ -1,3 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The predecessor's data preparation packages needed its desktop application; these calls say so
-instead of failing in an odd place."""
+"""azureml.dataprep as of 2017: data preparation packages (.dprep) and sources (.dsource)."""
