@@ -51,6 +51,8 @@ struct RunConfiguration {
     Located<bool> prepare_environment = true;
     Located<bool> tracked_run = true;
     Located<bool> use_sampling = true;
+    // A data source (.dsource) and the one that takes its place.
+    std::vector<std::pair<std::string, std::string>> data_source_substitutions;
     Located<std::string> description;
     std::vector<EnvironmentVariable> environment_variables;
     Located<std::string> conda_dependencies_file;  // relative to the project

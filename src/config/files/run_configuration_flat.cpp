@@ -66,13 +66,17 @@ void read_flat_run(const Node& root, RunConfiguration& configuration, Report& re
     if (managed.given() && !is_template)
         configuration.user_managed_dependencies = {!*managed, managed.place};
 
-    for (const auto* key : {"DataSourceSettings", "DataSourceSubstitutions"}) {
-        if (const Node* value = reader.find(key)) {
-            report.notice(value->place,
-                          "no-data-sources",
-                          fmt::format("'{}' has no effect: data sources of the desktop application "
-                                      "are not read",
-                                      key));
+    if (const Node* value = reader.find("DataSourceSettings")) {
+        report.notice(value->place,
+                      "no-data-sources",
+                      "'DataSourceSettings' has no effect: each data source uses its active sample, "
+                      "or all rows with 'UseSampling: false'");
+    }
+    const Node* substitutions = reader.find("DataSourceSubstitutions");
+    if (substitutions != nullptr && substitutions->is_map()) {
+        for (const auto& member : substitutions->members) {
+            if (member.value.is_scalar())
+                configuration.data_source_substitutions.emplace_back(member.key, member.value.text);
         }
     }
     read_gpu_keys(

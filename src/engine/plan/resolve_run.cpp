@@ -2,6 +2,7 @@
 #include "engine/plan/resolve_run.hpp"
 
 #include "base/hash.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "config/files/run_configuration_reading.hpp"
 #include "config/ignore/travel_rules.hpp"
@@ -174,6 +175,14 @@ void resolve_variables(model::Program& program,
         std::erase_if(program.variables, same);
         program.variables.emplace_back(name, value);
     };
+    // For the reader of data preparation packages (python/ponk/dataprep).
+    if (!*configuration.use_sampling) set("PONK_DATA_SAMPLING", "off");
+    if (!configuration.data_source_substitutions.empty()) {
+        JsonObject sources;
+        for (const auto& [source, other] : configuration.data_source_substitutions)
+            sources.set(source, other);
+        set("PONK_DATA_SOURCES", to_json(Json(std::move(sources))));
+    }
     for (const auto& variable : configuration.environment_variables)
         set(variable.name, variable.value);
     for (const auto& [name, value] : request.variables)

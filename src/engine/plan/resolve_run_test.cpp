@@ -117,6 +117,20 @@ TEST_F(Plans, ArgumentVectorServesWhenNoScriptIsNamed)
     EXPECT_EQ(report->spec.program.variables, expected);
 }
 
+TEST_F(Plans, TheScriptKnowsHowDataSourcesAreRead)
+{
+    write("aml_config/local.runconfig",
+          "Target: local\nFramework: Python\nUseSampling: false\n"
+          "DataSourceSubstitutions:\n  a b.dsource: c.dsource\n");
+
+    const auto report = resolve_run(request(), submitter_);
+
+    ASSERT_TRUE(report) << report.error().message();
+    const Variables expected{{"PONK_DATA_SAMPLING", "off"},
+                             {"PONK_DATA_SOURCES", R"({"a b.dsource":"c.dsource"})"}};
+    EXPECT_EQ(report->spec.program.variables, expected);
+}
+
 TEST_F(Plans, AnInterpreterThatIsNotThereIsToldWithItsPlace)
 {
     write("aml_config/local.compute", "type: local\npythonLocation: ~/env/bin/python\n");
