@@ -346,10 +346,11 @@ def test_sources_are_exchanged_by_the_run_configuration(project, monkeypatch, ca
     assert rows(ponk.dataprep.run(package)) == [["small"]]
     monkeypatch.setenv("PONK_DATA_SOURCES", '{"small.dsource": "large.dsource"}')
     assert rows(ponk.dataprep.run(package)) == [["large"]]
+    assert rows(ponk.dataprep.load_source("small.dsource")) == [["large"]]
     assert "'large.dsource' is read in place of './small.dsource'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("path", ["C:\\Users\\me\\Downloads\\d.csv", "/Users/nobody/x (1)/d.csv", "\\\\server\\share\\d.csv",
+@pytest.mark.parametrize("path", ["C:\\Users\\me\\Downloads\\d.csv", "/Volumes/nobody/x (1)/d.csv", "\\\\server\\share\\d.csv",
                                   "https://storage.example/data/d.csv?sv=1", "wasb://c@a.example/d.csv"])
 def test_a_file_beside_the_package_takes_the_place_of_one_elsewhere(project, path, capsys):
     package = write(project / "p.dsource", ("a", files(path), delimited()))

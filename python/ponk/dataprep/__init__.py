@@ -6,12 +6,18 @@ and the modules beside it do their work. docs/design/data-preparation.md says wh
 """
 from ponk.dataprep.errors import PackageError
 
-__all__ = ["PackageError", "open_package", "run"]
+__all__ = ["PackageError", "load_source", "open_package", "run"]
 
 
 def open_package(path):
     from ponk.dataprep.packages import Package
     return Package(path)
+
+
+def load_source(path, spark=None):
+    """The data frame of a source, or of the one that the run configuration names in its place."""
+    from ponk.dataprep import places
+    return run(places.substitute(str(path)), 0, spark)
 
 
 def run(path, dataflow_idx=0, spark=None):

@@ -103,7 +103,7 @@ def add_column(step, flow):
     else:
         function = _function(step, code, "newvalue", name)
     values, errors = _values(step, flow, function, name)
-    frame = flow.frame.copy()
+    frame = flow.frame.copy(deep=False)
     # Texts are objects in every version of pandas, as those that were read.
     text = not values or any(isinstance(value, str) for value in values)
     frame.insert(position, name, pd.Series(values, index=frame.index, dtype=object if text else None))

@@ -24,7 +24,7 @@ class Flow(object):
 
     def replace(self, column, values, errors):
         """The same rows with other values in a column. `errors` are its failed cells."""
-        frame = self.frame.copy()
+        frame = self.frame.copy(deep=False)  # the flow before it is not used any more
         frame[column] = values
         others = {name: cells for name, cells in self.errors.items() if name != column}
         if errors:

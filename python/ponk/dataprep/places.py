@@ -36,7 +36,7 @@ def existing_package(path):
                        "the project, .amlignore may leave it out of runs" % (path, os.getcwd()))
 
 
-def _substitute(path):
+def substitute(path):
     """DataSourceSubstitutions of the run configuration: another source in place of the named."""
     try:
         pairs = json.loads(os.environ.get("PONK_DATA_SOURCES") or "{}")
@@ -50,7 +50,7 @@ def _substitute(path):
 
 
 def referenced_package(step, path):
-    path = _substitute(path)
+    path = substitute(path)
     folder = step.activity.package.folder
     for candidate in _near(path, folder):
         if os.path.isfile(candidate):

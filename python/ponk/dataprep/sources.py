@@ -70,7 +70,7 @@ def handle_path_column(step, flow):
     include = step.choice("pathColumnOperation", {0: False, 1: True}, 0)
     if not include or flow.paths is None or "Path" in flow.frame.columns:
         return flow
-    frame = flow.frame.copy()
+    frame = flow.frame.copy(deep=False)
     frame.insert(0, "Path", flow.paths.reindex(frame.index))
     return Flow(frame, flow.errors, flow.paths)
 

@@ -31,7 +31,6 @@ constexpr Retired packages[] = {
     {"cntk-gpu",
      "is no longer developed; its last wheels are for Python 3.6",
      "Run saved models with 'onnxruntime-gpu'; train with PyTorch or TensorFlow."},
-    {"azure-ml-api-sdk", service_gone, remove_it, Retired::nothing},
     {"azureml-requirements", service_gone, remove_it, Retired::nothing},
     {"azureml-assets", service_gone, remove_it, Retired::nothing},
     {"azureml-datacollector", service_gone, remove_it, Retired::nothing},

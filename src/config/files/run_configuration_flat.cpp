@@ -67,10 +67,11 @@ void read_flat_run(const Node& root, RunConfiguration& configuration, Report& re
         configuration.user_managed_dependencies = {!*managed, managed.place};
 
     if (const Node* value = reader.find("DataSourceSettings")) {
-        report.notice(value->place,
-                      "no-data-sources",
-                      "'DataSourceSettings' has no effect: each data source uses its active sample, "
-                      "or all rows with 'UseSampling: false'");
+        report.notice(
+            value->place,
+            "no-data-sources",
+            "'DataSourceSettings' has no effect: each data source uses its active sample, "
+            "or all rows with 'UseSampling: false'");
     }
     const Node* substitutions = reader.find("DataSourceSubstitutions");
     if (substitutions != nullptr && substitutions->is_map()) {

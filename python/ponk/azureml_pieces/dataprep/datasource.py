@@ -8,4 +8,4 @@ __all__ = ["load_datasource"]
 
 
 def load_datasource(path, secrets=None, spark=None):
-    return ponk.dataprep.run(path, 0, spark)
+    return ponk.dataprep.load_source(path, spark)
