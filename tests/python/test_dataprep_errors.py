@@ -45,6 +45,8 @@ def test_unknown_blocks_are_named_and_nothing_runs(project, kind, words):
 @pytest.mark.parametrize("wrong, column, words", [
     (types(c=3), "c", "the data has no such column; it has: 'a', 'b'"),
     (types(a=9), "a", "the type 9 is not known"),
+    (block("SetColumnTypesBlock", columnConversion=[{"columnId": "a", "typeProperty": 1, "typeArguments": {"trueValues": ["x"]}}]),
+     "a", "the type's argument 'trueValues' is not known"),
     (block("ColumnRenameBlock", columnId="c", newColumnId="d"), "c", "no such column"),
     (block("ColumnRenameBlock", columnId="a", newColumnId="b"), "a", "a column 'b' already"),
     (block("DeleteColumnBlock", columnIds=["a", "c"]), "c", "no such column"),
@@ -83,13 +85,32 @@ def test_unknown_modes_are_named(project, wrong, words):
 @pytest.mark.parametrize("wrong, words", [
     (block("CustomBlock", customBlock="def transform(df):\n    return 1", codeBlockType=1), "no data frame, but int"),
     (block("CustomBlock", customBlock="df['none']", codeBlockType=0), "its Python code failed: KeyError"),
+    (block("CustomBlock", customBlock="df[", codeBlockType=0), "(CustomBlock): its Python code is not valid"),
     (block("CustomBlock", customBlock="pass", codeBlockType=1), "has no function 'transform'"),
     (block("SampleBlock", samples=[{"sampleId": "s", "sampleStrategy": 8}], activeSample="s"), "strategy 8 is not known"),
+    (block("SetColumnTypesBlock", columnConversion=[1]), "AttributeError"),
     (block("DeleteColumnBlock"), "the argument 'columnIds' is missing"),
 ])
 def test_the_block_is_named(project, wrong, words):
     said = failing(project, wrong)
     assert "p.dprep', activity 'act', block 3 (" in said and words in said
+
+
+def test_arguments_without_effect_are_named(project, capsys):
+    write(project / "p.dprep", ("act", files("d.csv"), delimited(commentLineCharacter="#", other=None)))
+    assert len(ponk.dataprep.run("p.dprep")) == 2
+    assert capsys.readouterr().err == ("azureml.dataprep: 'p.dprep', activity 'act', block 2 (ParseDelimitedBlock): the argument "
+                                       "'commentLineCharacter' is not known and has no effect\n")
+
+
+def test_files_that_cannot_be_read(project):
+    (project / "folder.csv").mkdir()
+    said = message(project / "p.dprep", ("act", files("folder.csv"), delimited()))
+    assert "the folder 'folder.csv' has no files" in said
+    write(project / "p.dprep", ("act", files("d.csv"), delimited()))
+    if os.getuid() != 0:
+        (project / "d.csv").chmod(0)
+        assert "block 2 (ParseDelimitedBlock): PermissionError: " in message("p.dprep")
 
 
 def test_files_that_are_not_there(project):

@@ -56,6 +56,13 @@ def test_a_spark_context_decides_where_the_script_does_not(package, monkeypatch,
     assert type(ponk.dataprep.run(package, spark=spark)).__name__ == expected
 
 
+def test_spark_submit_decides_too(package, monkeypatch):
+    stand_in(monkeypatch, None)
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    assert type(ponk.dataprep.run(package)).__name__ == "tuple"
+    assert type(ponk.dataprep.run(package, spark=False)).__name__ == "DataFrame"
+
+
 def test_a_real_session(package):
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed for the Python of this test")
     session = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").config(

@@ -2,31 +2,38 @@
 """What each type of block does. A function gets the step and the data before it, and returns the
 data after it."""
 from ponk.dataprep import columns, combining, conversions, custom, filters, sources
+from ponk.dataprep.errors import notice
 
-_PREFIX = "Microsoft.DPrep."
-
+# Function, and the arguments that it knows.
 BLOCKS = {
-    "DataSourceBlock": sources.data_source,
-    "ParseDelimitedBlock": sources.parse_delimited,
-    "HandlePathColumnBlock": sources.handle_path_column,
-    "ReferenceActivityBlock": combining.reference,
-    "TwoWayJoin": combining.join,
-    "SummarizeBlock": combining.summarize,
-    "WriteToCsvBlock": combining.write_csv,
-    "SetColumnTypesBlock": conversions.set_column_types,
-    "ConvertColumnFieldTypeBlock": conversions.convert_to_number,
-    "SampleBlock": columns.sample,
-    "ColumnRenameBlock": columns.rename,
-    "DeleteColumnBlock": columns.delete,
-    "KeepColumnBlock": columns.keep,
-    "SelectRowsOnDistinctValuesInColumnBlock": columns.distinct,
-    "ReplaceErrorsForNumberColumnBlock": columns.replace_errors,
-    "ReplaceMissingNumberValuesBlock": columns.replace_missing_numbers,
-    "ReplaceMissingStringValuesBlock": columns.replace_missing_texts,
-    "FilterNumberColumnBlock": filters.filter_numbers,
-    "FilterStringColumnBlock": filters.filter_texts,
-    "AddCustomColumnBlock": custom.add_column,
-    "CustomBlock": custom.transform,
+    "DataSourceBlock": (sources.data_source, "path"),
+    "ParseDelimitedBlock": (
+        sources.parse_delimited, "columnHeadersMode fileEncoding handleQuotedLineBreaks preview "
+                                 "separator skipRows skipRowsMode"),
+    "HandlePathColumnBlock": (sources.handle_path_column, "pathColumnOperation"),
+    "ReferenceActivityBlock": (combining.reference, "reference"),
+    "TwoWayJoin": (combining.join, "joinType leftActivityReference leftColumnPrefix leftKeyColumn "
+                                   "rightActivityReference rightColumnPrefix rightKeyColumn"),
+    "SummarizeBlock": (combining.summarize, "groupByColumns summaryColumns"),
+    "WriteToCsvBlock": (combining.write_csv, "eol error na path separator"),
+    "SetColumnTypesBlock": (conversions.set_column_types, "columnConversion"),
+    "ConvertColumnFieldTypeBlock": (conversions.convert_to_number, "columnIds decimalPoint"),
+    "SampleBlock": (columns.sample, "activeSample samples"),
+    "ColumnRenameBlock": (columns.rename, "columnId newColumnId"),
+    "DeleteColumnBlock": (columns.delete, "columnIds"),
+    "KeepColumnBlock": (columns.keep, "columnIds"),
+    "SelectRowsOnDistinctValuesInColumnBlock": (columns.distinct, "columnIds"),
+    "ReplaceErrorsForNumberColumnBlock": (columns.replace_errors, "columnIds replaceWith"),
+    "ReplaceMissingNumberValuesBlock": (columns.replace_missing_numbers, "columnIds replaceWith"),
+    "ReplaceMissingStringValuesBlock": (
+        columns.replace_missing_texts, "columnIds replaceWith useEmptyStringAsMissing useNullAsMissing"),
+    "FilterNumberColumnBlock": (
+        filters.filter_numbers, "clauseRelationship clauses columnId filterResult"),
+    "FilterStringColumnBlock": (
+        filters.filter_texts, "clauseRelationship clauses columnId filterResult"),
+    "AddCustomColumnBlock": (
+        custom.add_column, "codeBlockType columnId customExpression priorColumnId"),
+    "CustomBlock": (custom.transform, "codeBlockType customBlock"),
 }
 
 # These begin a flow; the others need data.
@@ -39,9 +46,13 @@ def function_of(step):
     if name.endswith("Inspector"):
         return lambda step, flow: flow  # it only draws
     if name in BLOCKS:
-        return BLOCKS[name] if name in _FIRST else _with_data(BLOCKS[name])
-    column = step.arguments.get("columnId") if isinstance(step.arguments, dict) else None
-    if column is None and step.arguments.get("columnIds"):
+        function, known = BLOCKS[name]
+        for argument in sorted(set(step.arguments) - set(known.split())):
+            if step.arguments[argument]:
+                notice("%s: the argument '%s' is not known and has no effect" % (step.place(), argument))
+        return function if name in _FIRST else _with_data(function)
+    column = step.arguments.get("columnId")
+    if column is None and isinstance(step.arguments.get("columnIds"), list):
         column = ", ".join(map(str, step.arguments["columnIds"]))
     if "ByExample" in name:
         why = ("blocks 'by example' are programs for the engine of the desktop application, which "

@@ -5,6 +5,7 @@ import pandas as pd
 
 _TEXT, _BOOLEAN, _INTEGER, _DECIMAL, _DATE = range(5)
 _TYPES = {number: number for number in range(5)}
+_ARGUMENTS = ("dateTimeFormat", "dateTimeFormats", "decimalPoint")
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
@@ -15,7 +16,11 @@ def set_column_types(step, flow):
         if kind not in _TYPES:
             raise step.error("the type %r is not known; known: 0 text, 1 boolean, 2 integer, "
                              "3 decimal, 4 date" % (kind,), name)
-        flow = _convert(flow, name, kind, wish.get("typeArguments") or {})
+        arguments = wish.get("typeArguments") or {}
+        for unknown in sorted(set(arguments) - set(_ARGUMENTS)):
+            if arguments[unknown]:
+                raise step.error("the type's argument '%s' is not known" % unknown, name)
+        flow = _convert(flow, name, kind, arguments)
     return flow
 
 

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from ponk.dataprep.errors import DataPrepError
+from ponk.dataprep.errors import DataPrepError, PackageError
 from ponk.dataprep.flow import Flow, fresh
 
 _EXPRESSION, _MODULE = 0, 1
@@ -161,6 +161,8 @@ def transform(step, flow):
         work = lambda: _last_value(step, code, frame)  # noqa: E731
     try:
         made = work()
+    except PackageError:
+        raise
     except Exception as problem:
         raise step.error("its Python code failed: %s: %s" % (type(problem).__name__, problem))
     if not isinstance(made, pd.DataFrame):

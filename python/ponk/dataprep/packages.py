@@ -79,7 +79,12 @@ class Activity(object):
         flow = None
         for step, function in zip(steps, functions):
             step.active = active + (me,)
-            flow = function(step, flow)
+            try:
+                flow = function(step, flow)
+            except (PackageError, ImportError, MemoryError):
+                raise
+            except Exception as problem:
+                raise step.error("%s: %s" % (type(problem).__name__, problem)) from problem
         return flow
 
 
@@ -92,7 +97,8 @@ class Step(object):
         block = block if isinstance(block, dict) else {}
         self.id = block.get("id")
         self.type = str(block.get("type"))
-        self.arguments = block.get("arguments") or {}
+        arguments = block.get("arguments")
+        self.arguments = arguments if isinstance(arguments, dict) else {}
         self.active = ()
 
     @property
@@ -100,9 +106,12 @@ class Step(object):
         prefix = "Microsoft.DPrep."
         return self.type[len(prefix):] if self.type.startswith(prefix) else self.type
 
-    def error(self, message, column=None):
-        place = "'%s', activity '%s', block %d (%s)" % (
+    def place(self):
+        return "'%s', activity '%s', block %d (%s)" % (
             self.activity.package.path, self.activity.name, self.number, self.short_type)
+
+    def error(self, message, column=None):
+        place = self.place()
         if column is not None:
             place += ", column '%s'" % column
         return PackageError("%s: %s" % (place, message))

@@ -86,6 +86,8 @@ def data_files(step, path):
         advice = "put the file as '%s' beside '%s'" % (base_name(path), step.activity.package.name)
     else:
         advice = "put it into the project, or take it out of .amlignore"
+    if any(os.path.isdir(candidate) for candidate in candidates):
+        raise step.error("the folder '%s' has no files; put the data there" % path)
     raise step.error("the data file '%s'%s is not there; %s" % (path, kind, advice))
 
 

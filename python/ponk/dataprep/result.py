@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The data frame that a script gets."""
+import os
 import sys
 
 from ponk.dataprep.errors import PackageError
@@ -8,17 +9,20 @@ from ponk.dataprep.flow import Flow
 
 def deliver(flow, spark=None):
     """A pandas data frame, numbered from 0; a Spark data frame when `spark` is true, or when it is
-    not given and the process has a Spark context already."""
+    not given and the process belongs to Spark."""
     if not isinstance(flow, Flow):
         raise PackageError("the dataflow ends before its files are parsed; only delimited text is "
                            "supported")
     frame = flow.frame.reset_index(drop=True)
-    if spark or spark is None and _has_context():
+    if spark or spark is None and _is_on_spark():
         return _on_spark(frame)
     return frame
 
 
-def _has_context():
+def _is_on_spark():
+    """Whether spark-submit started the script, or the script has a Spark context already."""
+    if os.environ.get("PYSPARK_GATEWAY_PORT"):
+        return True
     pyspark = sys.modules.get("pyspark")
     context = getattr(pyspark, "SparkContext", None)
     return getattr(context, "_active_spark_context", None) is not None
