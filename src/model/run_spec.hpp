@@ -21,6 +21,9 @@ namespace ponk::model {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
+// A script with this ending is executed by python/ponk_notebook.
+constexpr std::string_view notebook_extension = ".ipynb";
+
 // What is executed.
 struct Program {
     std::string framework;  // "Python" or "PySpark"

@@ -84,9 +84,7 @@ def test_carriage_returns_among_the_data_of_a_script_are_its_own(ponk):
     assert ponk.run("submit", "run.sh").stdout == b"a\r\nb\n"
 
 
-def test_a_notebook_and_a_language_that_is_not_there_are_explained(ponk):
-    ponk.write("x.ipynb", "{}")
-    assert b"is a notebook" in ponk.run("submit", "x.ipynb", code=65).stderr
+def test_a_language_that_is_not_there_is_explained(ponk):
     if not shutil.which("Rscript"):
         ponk.write("x.R", "1\n")
         done = ponk.run("submit", "x.R", code=None)

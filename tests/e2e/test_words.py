@@ -255,13 +255,6 @@ def test_folder_of_another_user_is_told_with_a_way_out(ponk):
     assert done.returncode != 0 and "Permission denied" in said(done) and "set PONK_HOME" in said(done)
 
 
-def test_a_notebook_is_refused_before_there_is_a_run(ponk):
-    ponk.write("book.ipynb", "{}\n")
-    done = ponk.run("submit", "book.ipynb", code=65)
-    assert "script 'book.ipynb' is a notebook" in said(done) and "nbconvert" in said(done)
-    assert ponk.json("runs") == []
-
-
 def test_cancel_in_a_pipe_tells_of_the_cancel(ponk):
     ponk.write("x.py", "import time\ntime.sleep(60)\n")
     ponk.run("submit", "--async", "x.py")

@@ -2,6 +2,7 @@
 #include "engine/plan/choose_program.hpp"
 
 #include "base/text.hpp"
+#include "engine/plan/notebook.hpp"
 
 #include <fmt/format.h>
 
@@ -78,14 +79,7 @@ Result<> choose_program(ResolvedRun& run)
     const auto extension = lower(Path(program.script).extension().native());
     // A file called .py is Python whatever its first line says: some start themselves by a shell.
     if (extension == ".py" || extension == ".pyw") return {};
-    if (extension == ".ipynb") {
-        return tl::unexpected(Error(
-            ErrorKind::invalid_argument,
-            fmt::format("script {} is a notebook", os::in_quotes(program.script)),
-            "Export it: 'jupyter nbconvert --to script' writes a Python file. Or execute it: ponk "
-            "submit -- jupyter execute --inplace " +
-                shell_word(program.script)));
-    }
+    if (extension == model::notebook_extension) return plan_notebook(run);
     const auto file = os::open_regular(run.project / program.script, os::Links::follow);
     const auto text = file ? os::read_at(file->get(), 0, longest_script) : Result<std::string>("");
     if (!text) return tl::unexpected(text.error());

@@ -134,7 +134,10 @@ std::vector<std::string> script_words(const Job& job)
 {
     const auto& program = job.spec.program;
     if (!program.module.empty()) return {"-m", program.module};
-    return {program.script.starts_with('-') ? "./" + program.script : program.script};
+    auto script = program.script.starts_with('-') ? "./" + program.script : program.script;
+    if (lower(Path(script).extension().native()) == model::notebook_extension)
+        return {"-m", "ponk_notebook", std::move(script)};
+    return {std::move(script)};
 }
 
 Result<Path>

@@ -84,8 +84,9 @@ constexpr Option options[] = {
 };
 constexpr Positional positionals[] = {
     {.name = "SCRIPT",
-     .help = "Script in the project's folder: Python, a shell script, or any file whose first line "
-             "names its interpreter. If omitted: the configuration's ArgumentVector. '-- COMMAND…' "
+     .help = "Script in the project's folder: Python, a notebook (.ipynb), a shell script, or any "
+             "file whose first line names its interpreter. If omitted: the configuration's "
+             "ArgumentVector. '-- COMMAND…' "
              "runs a command instead.",
      .count = Positional::Count::optional,
      .complete = Complete::file},
@@ -99,6 +100,7 @@ constexpr Example examples[] = {
     {"ponk submit -o json train.py > run.json",
      "Print the log on stderr and the final record on stdout."},
     {"ponk submit -m my_package.train --epochs 3", "Run a module of the project."},
+    {"ponk submit explore.ipynb", "Run a notebook; the executed copy is outputs/explore.ipynb."},
     {"ponk submit -- torchrun --nproc-per-node 2 train.py",
      "Run any command in a copy of the project."},
     {"ponk submit --input data train.py", "Let the script read data/, which .gitignore lists."},
