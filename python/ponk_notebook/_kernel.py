@@ -23,7 +23,7 @@ del _ponk_azureml
 
 
 class Unavailable(Exception):
-    """There is no kernel in this interpreter."""
+    """There is no kernel in this interpreter; the message, if any, says why one does not start."""
 
 
 class Ended(Exception):
@@ -39,26 +39,32 @@ class Kernel(object):
         try:
             import ipykernel  # noqa: F401
             from jupyter_client.manager import KernelManager
-        except Exception as problem:  # also one that is installed and broken
+        except ImportError:
+            raise Unavailable("")
+        except Exception as problem:
             raise Unavailable(str(problem))
         self._book = book
+        self._signal = None
+        self._client = None
         # Sockets in a folder of ours: on a port of the machine, other users could read what cells print.
         self._folder = tempfile.mkdtemp(prefix="ponk-kernel-")
         self._manager = KernelManager(transport="ipc", ip=os.path.join(self._folder, "s"),
                                       connection_file=os.path.join(self._folder, "c.json"))
+        try:
+            self._begin(arguments)
+        except Exception as problem:
+            self.stop()
+            raise Unavailable("%s: %s" % (type(problem).__name__, problem))
+
+    def _begin(self, arguments):
         # Not the kernel that a file of the user's names: the packages of the run's interpreter count.
         self._manager.kernel_spec.argv[:] = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        self._signal = None
         self._manager.start_kernel()
         signal.signal(signal.SIGTERM, self._pass_on)
         self._client = self._manager.client()
         self._client.start_channels()
-        try:
-            self._client.wait_for_ready(timeout=120)
-            self._ask(_FIRST % (arguments, os.getcwd(), os.getcwd()), None, silent=True)
-        except RuntimeError as problem:
-            self.stop()
-            raise Unavailable(str(problem))
+        self._client.wait_for_ready(timeout=120)
+        self._ask(_FIRST % (arguments, os.getcwd(), os.getcwd()), None, silent=True)
 
     def _pass_on(self, number, _frame):
         """The kernel has a session of its own, and cells may want to end in order."""
@@ -69,9 +75,12 @@ class Kernel(object):
             pass
 
     def stop(self):
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         try:
-            self._client.stop_channels()
-            self._manager.shutdown_kernel(now=True)
+            if self._client:
+                self._client.stop_channels()
+            if self._manager.has_kernel:
+                self._manager.shutdown_kernel(now=True)
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
 

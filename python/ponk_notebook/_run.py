@@ -134,7 +134,7 @@ class Shell(object):
         namespace.update({"__builtins__": builtins, "In": [""], "Out": {}, "_": "", "get_ipython": lambda: self,
                           "display": self.display})
 
-    def start(self, path):
+    def start(self):
         """From here on this process is the notebook's."""
         global current
         current = self
@@ -171,7 +171,7 @@ class Shell(object):
             _magics.without_effect(self, "%" + name, line)
             return self.run_body(cell, skipped)
         if known is _magics._bash:
-            return known(self, line, substituted(cell, {}), skipped, name)
+            return known(self, line, cell, skipped, name)
         return known(self, line, cell, skipped)
 
     def _unknown(self, name, line):

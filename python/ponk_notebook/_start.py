@@ -15,7 +15,7 @@ class _Here(object):
     def __init__(self, book, arguments):
         sys.argv = arguments
         self._shell = _run.Shell(book)
-        self._shell.start(arguments[0])
+        self._shell.start()
 
     def run_cell(self, source, number):
         problem = self._shell.run_cell(source, number)
@@ -34,7 +34,10 @@ class _Here(object):
 def _executor(book, arguments):
     try:
         return _kernel.Kernel(book, arguments)
-    except _kernel.Unavailable:
+    except _kernel.Unavailable as why:
+        if str(why):
+            print("ponk: the kernel of this Python does not start, the cells are executed without it: %s" % why,
+                  file=sys.stderr)
         return _Here(book, arguments)
 
 
@@ -94,7 +97,7 @@ def main(words):
             stream.reconfigure(errors="backslashreplace")
     path = os.path.abspath(words[0])
     try:
-        content = _book.read(path if not os.path.exists(words[0]) else words[0])
+        content = _book.read(words[0])
     except (_book.Unusable, OSError) as problem:
         sys.exit("ponk: %s" % problem)
     folder = os.path.dirname(path)
