@@ -37,6 +37,8 @@ struct Program {
     Variables variables;                     // values may be "secret:NAME"
     // Folder of the tree with TensorBoard event files, besides `outputs`; empty: none.
     std::string tensorboard;
+    // Modules ("os", "sys") that the script uses without importing them, and gets.
+    std::vector<std::string> given_names;
 
     static constexpr auto fields()
     {
@@ -48,7 +50,8 @@ struct Program {
                           field("interpreter", &Program::interpreter),
                           field("spark_options", &Program::spark_options),
                           field("variables", &Program::variables),
-                          field("tensorboard", &Program::tensorboard));
+                          field("tensorboard", &Program::tensorboard),
+                          field("given_names", &Program::given_names));
     }
     friend bool operator==(const Program&, const Program&) = default;
 };

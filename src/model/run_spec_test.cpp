@@ -47,7 +47,8 @@ RunSpec full()
                     .interpreter = "~/env/bin/python",
                     .spark_options = {"--conf", "a=b"},
                     .variables = {{"PLAIN", "1"}, {"KEY", "secret:api"}},
-                    .tensorboard = "logs/tb"};
+                    .tensorboard = "logs/tb",
+                    .given_names = {"os", "sys"}};
     spec.resources = {.gpu = {.selection = "2",
                               .origin = GpuRequest::Origin::asked,
                               .need = GpuRequest::Need::required,
@@ -105,6 +106,7 @@ TEST(RunSpec, OfTheFirstVersionIsRead)
     expected.policy.grace = std::chrono::seconds(10);
     expected.inputs.clear();
     expected.program.module.clear();
+    expected.program.given_names.clear();
     const auto stored = parse_json(read("v1.json")).value();
     const auto spec = parse_run_spec(stored);
     ASSERT_TRUE(spec) << spec.error().message();

@@ -88,8 +88,11 @@ void read_framework(const SectionReader& reader,
         configuration.framework = Framework::pyspark;
         report.notice(
             root.place,
-            "framework-missing",
-            fmt::format("without '{}' the script runs with Spark", key),
+            framework_missing,
+            fmt::format(
+                "without '{}' a script runs with Spark, except on a local target one that does "
+                "not import pyspark",
+                key),
             fmt::format("Add the line '{0}: Python', or '{0}: PySpark' to keep Spark.", key));
         return;
     }

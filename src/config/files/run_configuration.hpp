@@ -16,6 +16,8 @@ namespace ponk::config {
 enum class Framework { python, pyspark, cntk, tensorflow, pytorch };
 
 const char* to_string(Framework framework);
+// The code of the remark on a configuration that does not name one.
+constexpr const char* framework_missing = "framework-missing";
 
 enum class RunSchema { built_in, flat_2017, nested_2018 };
 

@@ -15,6 +15,7 @@
 #include "engine/plan/gpu_plan.hpp"
 #include "engine/plan/inputs.hpp"
 #include "engine/plan/plan_checks.hpp"
+#include "engine/plan/script_names.hpp"
 #include "engine/plan/spark_options.hpp"
 #include "executor/events/event_files.hpp"
 #include "os/contained_path.hpp"
@@ -56,7 +57,15 @@ Result<std::string> resolve_script(const Path& project, const std::string& scrip
     const auto hint = "Give a script of the project, relative to " + os::in_quotes(project) + ".";
     if (script.find('\0') != std::string::npos)
         return fail(ErrorKind::invalid_argument, "the script's name contains a zero byte");
+    std::error_code problem;
     auto path = Path(script);
+    // As files and people who come from Windows write it.
+    if (script.find('\\') != std::string::npos &&
+        !std::filesystem::exists(project / path, problem)) {
+        auto name = script;
+        std::replace(name.begin(), name.end(), '\\', '/');
+        path = name;
+    }
     if (path.is_absolute()) {
         path = path.lexically_relative(project);
     } else {
@@ -67,7 +76,6 @@ Result<std::string> resolve_script(const Path& project, const std::string& scrip
                                     "script " + os::in_quotes(script) + " is outside the project",
                                     hint));
     }
-    std::error_code problem;
     const auto status = std::filesystem::status(project / path, problem);
     if (!std::filesystem::exists(status)) {
         std::vector<std::string> names;
@@ -189,6 +197,35 @@ void resolve_variables(model::Program& program,
         set(name, value);
 }
 
+// Configurations of 2017 that do not say mean Spark. On this machine, which seldom has it, that
+// holds for scripts that import it; the remark on it would be untrue of others.
+Result<> resolve_framework(ResolvedRun& report, const config::ResolvedConfiguration& resolved)
+{
+    const auto& framework = resolved.run.framework;
+    auto& program = report.spec.program;
+    program.framework = *framework == config::Framework::pyspark ? "PySpark" : "Python";
+    bool is_plain = false;
+    if (program.framework == "PySpark" && !framework.given() &&
+        config::is_process_here(*resolved.target.type)) {
+        const auto names = TRY(names_of_script(report));
+        is_plain = names && !names->imports_pyspark;
+    }
+    for (const auto& diagnostic : resolved.diagnostics) {
+        if (is_plain && diagnostic.code == config::framework_missing) continue;
+        report.notices.push_back(config::to_text(diagnostic) +
+                                 (diagnostic.hint.empty() ? "" : "\n  " + diagnostic.hint));
+    }
+    if (!is_plain) return {};
+    program.framework = "Python";
+    report.notices.push_back(
+        fmt::format("script {} does not import pyspark: it runs as Python, although '{}' without "
+                    "'Framework' means Spark\n  Add the line 'Framework: Python', or 'Framework: "
+                    "PySpark' to use Spark.",
+                    os::in_quotes(program.script),
+                    resolved.run.file));
+    return {};
+}
+
 bool is_plain_id(const std::string& id)
 {
     return !id.empty() && id.size() <= 128 && !id.starts_with('.') &&
@@ -235,10 +272,6 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
     report.project_name = key.name;
     const auto project = TRY(config::open_project(key.path));
     auto resolved = TRY(config::resolve(project, request.run_configuration, request.target));
-    for (const auto& diagnostic : resolved.diagnostics) {
-        report.notices.push_back(config::to_text(diagnostic) +
-                                 (diagnostic.hint.empty() ? "" : "\n  " + diagnostic.hint));
-    }
     auto& spec = report.spec;
     auto& program = spec.program;
     const auto& configuration = resolved.run;
@@ -270,8 +303,7 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
     } else {
         TRY(resolve_arguments(program, request, configuration, key.path, project.has_mlproject));
     }
-    program.framework =
-        *configuration.framework == config::Framework::pyspark ? "PySpark" : "Python";
+    TRY(resolve_framework(report, resolved));
     spec.location = TRY(location_of(target, submitter.environment));
     // Another machine has another home: what is there is expanded there.
     const auto expand = [&](const std::string& path) {
@@ -334,6 +366,7 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
                               printable(spec.inputs.front().path))));
     }
     TRY(choose_program(report));
+    TRY(give_names(report));
     TRY(check_named_files(request, report));
     TRY(choose_packages(request, submitter, resolved, report));
     note_unused_conda_file(resolved, report);

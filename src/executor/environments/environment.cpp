@@ -117,6 +117,12 @@ compose_environment(const Job& job, const std::vector<std::string>& ground, cons
     for (const auto& [name, value] : variables_of(job))
         out.set(name, value);
     auto folders = places.python_modules;
+    if (const auto& names = job.spec.program.given_names; !names.empty()) {
+        // A folder with the one file that Python loads before the script.
+        folders = places.python_modules + "/ponk/_names:" + folders;
+        out.set("PONK_GIVEN_NAMES", join(names, " "));
+        out.set("PONK_SCRIPT", places.tree + "/" + job.spec.program.script);
+    }
     if (const auto& own = job.spec.environment.import_folder; !own.empty())
         folders += ":" + places.tree + (own == "." ? "" : "/" + own);
     const auto theirs = out.get("PYTHONPATH");
