@@ -29,8 +29,8 @@ def test_no_words_show_help_on_standard_output(ponk):
 
 
 @pytest.mark.parametrize("words, hint", [
-    (["execute", "start", "-t", "local", "x.py"], "ponk experiment submit"),
-    (["ml", "computecontext", "attach", "--name", "n"], "ponk computetarget attach"),
+    (["execute", "submitt", "x.py"], "ponk experiment submit"),
+    (["ml", "computecontext", "atach", "--name", "n"], "ponk computetarget attach"),
     (["experiment", "sumbit", "x.py"], "ponk experiment submit"),
     (["submti"], "ponk submit"),
     (["submit", "--asynk", "x.py"], "--async"),

@@ -5,17 +5,23 @@ namespace ponk::cli {
 namespace {
 
 constexpr std::string_view runconfiguration_aliases[] = {"runconfig"};
-// As some documents of 2017 wrote it.
+// As the private builds of early 2017 had them, and some documents wrote them.
+constexpr std::string_view experiment_old_names[] = {"execute"};
+constexpr std::string_view computetarget_old_names[] = {"computecontext"};
 constexpr std::string_view runconfiguration_old_names[] = {"runconfigurations"};
 
 // In the order in which help shows them.
 constexpr Group all_groups[] = {
-    {.name = "experiment", .summary = "Run scripts and manage runs"},
+    {.name = "experiment",
+     .old_names = experiment_old_names,
+     .summary = "Run scripts and manage runs"},
     {.name = "history", .summary = "Inspect and compare runs, and get their files"},
     {.name = "asset", .summary = "Named and versioned files of runs"},
     {.name = "project", .summary = "Create, list and restore projects"},
     {.name = "project sample", .summary = "Samples that a project can start from"},
-    {.name = "computetarget", .summary = "Machines and containers in which scripts run"},
+    {.name = "computetarget",
+     .old_names = computetarget_old_names,
+     .summary = "Machines and containers in which scripts run"},
     {.name = "runconfiguration",
      .aliases = runconfiguration_aliases,
      .old_names = runconfiguration_old_names,

@@ -7,6 +7,8 @@
 #include "cli/runs/run_view.hpp"
 #include "os/variables.hpp"
 
+#include <algorithm>
+
 namespace ponk::cli {
 
 Json own_environment()
@@ -77,8 +79,15 @@ Result<Json> submit(Context& context, const std::string& path, const Json& body,
 Result<std::string> script_in_project(const os::Path& project, const std::string& script)
 {
     std::error_code problem;
-    const os::Path given(script);
-    if (given.is_relative() && std::filesystem::exists(project / given, problem)) return script;
+    os::Path given(script);
+    if (script.find('\\') != script.npos && !std::filesystem::exists(project / given, problem)) {
+        std::string name = script;
+        std::replace(name.begin(), name.end(), '\\', '/');
+        // Below this folder, or below the project's: the daemon understands the latter.
+        if (std::filesystem::exists(name, problem)) given = name;
+    }
+    if (given.is_relative() && std::filesystem::exists(project / given, problem))
+        return given.string();
     const os::Path real = std::filesystem::weakly_canonical(given, problem);
     if (problem || !std::filesystem::exists(real, problem))
         return script;  // the daemon says why not

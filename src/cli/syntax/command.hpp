@@ -60,6 +60,7 @@ struct Example {
 struct Command {
     std::string_view path;     // "experiment submit"
     Words aliases = {};        // other full paths: "submit"
+    Words old_paths = {};      // accepted for old scripts, not advertised
     std::string_view summary;  // one line, no full stop
     std::string_view description = {};
     std::span<const Option> options = {};

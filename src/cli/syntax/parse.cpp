@@ -43,7 +43,10 @@ std::optional<std::string> Invocation::word(std::size_t index) const
 const Command* find_command(std::string_view path)
 {
     for (const Command* command : commands()) {
-        if (command->path == path || std::ranges::count(command->aliases, path) > 0) return command;
+        if (command->path == path || std::ranges::count(command->aliases, path) > 0 ||
+            std::ranges::count(command->old_paths, path) > 0) {
+            return command;
+        }
     }
     return nullptr;
 }

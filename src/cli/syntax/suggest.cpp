@@ -15,19 +15,9 @@ struct Renamed {
     std::string_view now;
 };
 
-// The private builds of early 2017 and the misspellings of the documents.
+// Words of other tools and the misspellings of the documents.
 constexpr Renamed renamed[] = {
-    {"execute start", "experiment submit"},
-    {"execute prepare", "experiment prepare"},
-    {"execute cancel", "experiment cancel"},
-    {"execute status", "experiment status"},
-    {"execute", "experiment submit"},
-    {"experiment start", "experiment submit"},
     {"experiment run", "experiment submit"},
-    {"computecontext attach", "computetarget attach"},
-    {"computecontext detach", "computetarget detach"},
-    {"computecontext list", "computetarget list"},
-    {"computecontext", "computetarget"},
     {"ambience", "runconfiguration"},
     {"computetargets", "computetarget"},
     {"experiments", "experiment"},

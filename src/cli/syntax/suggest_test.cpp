@@ -9,11 +9,10 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Suggest, the_grammar_of_early_2017_is_translated)
+TEST(Suggest, a_wrong_verb_behind_a_group_of_early_2017_is_translated)
 {
-    EXPECT_THAT(suggest_command({"execute", "start", "train.py"}),
-                HasSubstr("'ponk experiment submit'"));
-    EXPECT_THAT(suggest_command({"computecontext", "attach"}),
+    EXPECT_THAT(suggest_command({"execute", "submitt"}), HasSubstr("'ponk experiment submit'"));
+    EXPECT_THAT(suggest_command({"computecontext", "atach"}),
                 HasSubstr("'ponk computetarget attach'"));
 }
 

@@ -64,7 +64,7 @@ constexpr Option options[] = {
 constexpr Positional positionals[] = {
     {.name = "TYPE",
      .help = "local, localdocker (docker), remotedocker (virtualmachine, vm), remote, slurm or "
-             "cluster.",
+             "cluster. If omitted, with --address: remotedocker.",
      .count = Positional::Count::optional,
      .complete = Complete::choice,
      .choices = model::target_type_words},
@@ -92,10 +92,14 @@ Result<std::string> type_of(const Invocation& words)
     if (const auto word = words.word(0)) named.push_back(*word);
     if (const auto option = words.value("type")) named.push_back(*option);
     if (words.has("cluster")) named.emplace_back("cluster");
+    // In early 2017 there were two kinds of machines, and only the other one had an option.
+    if (named.empty() && words.has("address")) return std::string("remotedocker");
     if (named.empty()) {
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    "'computetarget attach' needs a type",
-                                    "For example: 'ponk attach local --name NAME'."));
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  "'computetarget attach' needs a type",
+                  "For example: 'ponk attach local --name NAME'. With '--address' "
+                  "it is remotedocker."));
     }
     const std::string type = named[0];
     if (std::ranges::any_of(named, [&](const std::string& other) { return other != type; })) {

@@ -92,6 +92,7 @@ constexpr Positional positionals[] = {
      .complete = Complete::file},
 };
 constexpr std::string_view aliases[] = {"submit"};
+constexpr std::string_view old_paths[] = {"experiment start"};
 constexpr Example examples[] = {
     {"ponk submit train.py --epochs 3",
      "Run train.py on this machine with the arguments '--epochs 3'."},
@@ -187,6 +188,7 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_experiment_submit = {
     .path = "experiment submit",
     .aliases = experiment_submit_command::aliases,
+    .old_paths = experiment_submit_command::old_paths,
     .summary = "Run a script on a compute target",
     .description =
         "Takes a snapshot of the project, runs the script in a copy of it, streams its output and "

@@ -3,6 +3,8 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/common_options.hpp"
 
+#include <algorithm>
+
 namespace ponk::cli {
 namespace history_promote_command {
 
@@ -20,17 +22,25 @@ constexpr Example examples[] = {
      "Write assets/model.pkl.link. Each promotion under the same name creates a new version."},
 };
 
+// "./outputs/F" and "outputs\\F", as scripts of 2017 name it.
+std::string artifact_of(std::string path)
+{
+    if (path.find('/') == path.npos) std::replace(path.begin(), path.end(), '\\', '/');
+    return os::Path(path).lexically_normal().native();
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     for (const std::string_view needed : {"artifact-path", "name"}) {
         if (!words.has(needed)) return fail_usage("'history promote' needs '--{}'", needed);
     }
     const Json record = TRY(context.run(TRY(run_name(words))));
-    const Json answer = TRY(TRY(context.daemon())
-                                ->send("POST",
-                                       "/runs/" + record.text("run_id") + "/promote",
-                                       JsonObject{{"artifact", words.text("artifact-path")},
-                                                  {"name", words.text("name")}}));
+    const Json answer =
+        TRY(TRY(context.daemon())
+                ->send("POST",
+                       "/runs/" + record.text("run_id") + "/promote",
+                       JsonObject{{"artifact", artifact_of(words.text("artifact-path"))},
+                                  {"name", words.text("name")}}));
     return context.print(answer);
 }
 

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scripts and command lines that worked with Azure ML Workbench, as they were written."""
+import pytest
+
+
+def old_project(ponk):
+    ponk.write("aml_config/local.compute", "type: local\n")
+    ponk.write("aml_config/local.runconfig", "Target: local\nFramework: Python\n")
+
+
+def test_os_and_sys_are_there_without_an_import(ponk):
+    old_project(ponk)
+    ponk.write("code/train.py", "print(__name__, os.path.relpath(__file__), sys.argv, os.path.basename(os.getcwd()))\n"
+                                "print([p for p in sys.path if '_names' in p])\n"
+                                "1 / 0\n")
+
+    done = ponk.run("submit", "-c", "local", "code/train.py", "a", code=1)
+
+    assert done.stdout.decode().startswith("__main__ code/train.py ['code/train.py', 'a'] work\n[]\n")
+    # Of other lines than the script's own there is none.
+    assert done.stdout.count(b"File ") == 1 and b"line 3, in <module>" in done.stdout
+    assert b"script 'code/train.py' uses 'os' and 'sys' without importing them" in done.stderr
+    assert b"import os, sys" in done.stderr
+    assert ponk.run("experiment", "rerun", "last", code=1).stdout.startswith(b"__main__ code/train.py")
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_workers_of_such_a_script_have_them_and_its_other_children_do_not(ponk, method):
+    old_project(ponk)
+    ponk.write("train.py", "import multiprocessing, subprocess\n"
+                           "top = os.sep\n"
+                           "def f(n):\n    return os.path.join('a', str(n))\n"
+                           "if __name__ == '__main__':\n"
+                           f"    with multiprocessing.get_context('{method}').Pool(1) as pool:\n        print(pool.map(f, [1]))\n"
+                           "    subprocess.call([sys.executable, '-c', 'print(\"os\" in dir(), \"os\" in dir(__builtins__))', 'train.py'])\n"
+                           "    subprocess.call([sys.executable, 'other.py'])\n")
+    ponk.write("other.py", "print('sys' in dir())\n")
+    assert ponk.text("submit", "-c", "local", "train.py") == "['a/1']\nFalse False\nFalse\n"
+
+
+def test_a_sitecustomize_of_the_project_is_loaded_all_the_same(ponk):
+    old_project(ponk)
+    ponk.write("lib/sitecustomize.py", "print('theirs')\n")
+    ponk.write("train.py", "print(os.sep)\n")
+    assert ponk.text("submit", "-c", "local", "--env", f"PYTHONPATH={ponk.project}/lib", "train.py") == "theirs\n/\n"
+
+
+def test_a_script_with_its_imports_and_a_project_of_today_get_nothing(ponk):
+    ponk.write("train.py", "print(os.sep)\n")
+    assert b"NameError" in ponk.run("submit", "train.py", code=1).stdout
+    old_project(ponk)
+    ponk.write("train.py", "import os\nprint(os.environ.get('PONK_GIVEN_NAMES'), len(os.environ['PYTHONPATH'].split(':')))\n")
+    done = ponk.run("submit", "-c", "local", "train.py", env={**ponk.environment, "PYTHONPATH": ""})
+    assert done.stdout == b"None 1\n" and b"without importing" not in done.stderr
+
+
+def test_without_a_framework_a_script_without_pyspark_runs_as_python_here(ponk):
+    ponk.write("aml_config/local.compute", "type: local\n")
+    ponk.write("aml_config/local.runconfig", "ArgumentVector:\n  - train.py\nTarget: local\n")
+    ponk.write("train.py", "# like pyspark\nprint('plain')\n")
+
+    done = ponk.run("submit", "-c", "local")
+
+    assert done.stdout == b"plain\n"
+    assert b"'train.py' does not import pyspark: it runs as Python" in done.stderr and b"runs with Spark" not in done.stderr
+    assert ponk.json("history", "last")["framework"] == "Python"
+    ponk.write("train.py", "import pyspark\n")
+    ponk.run("submit", "-c", "local", code=None)
+    assert ponk.json("history", "last")["framework"] == "PySpark"
+
+
+def test_the_verbs_of_early_2017_run(ponk):
+    old_project(ponk)
+    ponk.write("code/dir/x.py", "import sys, os\nos.makedirs('outputs', exist_ok=True)\nopen('outputs/F', 'w').write('m')\nprint(sys.argv)\n")
+
+    shown = "['code/dir/x.py', '-a', 'b\\\\c']\n"
+    assert ponk.text("ml", "execute", "start", "-c", "local", "code\\dir\\x.py", "-a", "b\\c") == shown
+    assert ponk.text("execute", "start", "-t", "local", "code\\dir\\x.py", "-a", "b\\c") == shown
+    assert ponk.json("history", "last")["script_name"] == "code/dir/x.py"
+    for name in ("./outputs/F", "outputs\\F", "outputs/F"):
+        ponk.run("history", "promote", "-r", "last", "-ap", name, "-n", "f")
+    assert ponk.json("asset", "list")[0]["version"] == 3
+    ponk.write("aml_config/named.runconfig", "Target: local\nFramework: Python\nArgumentVector:\n  - code\\dir\\x.py\n")
+    assert ponk.text("submit", "-c", "named") == "['code/dir/x.py']\n"
+
+
+def test_targets_are_attached_by_the_words_of_early_2017(ponk):
+    assert [target["name"] for target in ponk.json("computecontext", "list")] == [target["name"] for target in ponk.json("computetarget", "list")]
+    ponk.run("computecontext", "attach", "local", "--name", "mine")
+    assert (ponk.project / "aml_config/mine.compute").exists()
+    # A machine without a type was one with Docker; this one cannot be reached.
+    done = ponk.run("computecontext", "attach", "--name", "vm", "--address", "127.0.0.1:1", "--username", "u", "--password", "p", code=None)
+    assert done.returncode == 69 and b"needs a type" not in done.stderr
+    assert b"needs a type" in ponk.run("attach", "--name", "x", code=64).stderr
