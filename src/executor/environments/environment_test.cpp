@@ -66,6 +66,20 @@ TEST(Environment, OurModulesComeFirstAndTheirsStay)
         "/lib");
 }
 
+TEST(Environment, AScriptThatIsGivenNamesHasTheFileThatGivesThem)
+{
+    auto job = sample();
+    job.spec.program.script = "code/train.py";
+    const RunPlaces places{.tree = "/tree", .python_modules = "/lib"};
+    EXPECT_EQ(compose_environment(job, {}, places).get("PONK_SCRIPT"), "");
+
+    job.spec.program.given_names = {"os", "sys"};
+    const auto environment = compose_environment(job, {}, places);
+    EXPECT_EQ(environment.get("PYTHONPATH"), "/lib/ponk/_names:/lib");
+    EXPECT_EQ(environment.get("PONK_GIVEN_NAMES"), "os sys");
+    EXPECT_EQ(environment.get("PONK_SCRIPT"), "/tree/code/train.py");
+}
+
 TEST(Environment, TheSharedFolderEndsWithASlash)
 {
     for (const auto* folder : {"/shared/p", "/shared/p/"}) {
