@@ -170,6 +170,17 @@ def test_the_old_format(ponk, plain):
     assert executed(ponk)[0]["outputs"][0]["data"] == {"text/plain": "2"}
 
 
+def test_a_spark_configuration_gives_its_options_to_the_notebook(ponk, plain):
+    ponk.write("aml_config/spark.runconfig", "Target: plain\nSparkDependenciesFile: aml_config/spark.yml\n")
+    ponk.write("aml_config/spark.yml", "configuration:\n  spark.app.name: an app\nrepositories: []\npackages: []\n")
+    ponk.write("x.ipynb", notebook("import os\nprint(os.environ['PYSPARK_SUBMIT_ARGS'])"))
+
+    done = ponk.run("submit", "-c", "spark", "x.ipynb")
+
+    assert b"--conf 'spark.app.name=an app' pyspark-shell\n" in done.stdout and b"with Spark" not in done.stderr
+    assert ponk.json("history", "last")["framework"] == "Python"
+
+
 @pytest.mark.parametrize("text, why", [
     ("{}", "it has no 'nbformat'"), ("{", "cannot be read: "), ('{"nbformat": 2}', "has format 2"),
     (notebook("1", kernelspec={"name": "ir", "language": "R"}), "is for R, and ponk runs those for Python")])

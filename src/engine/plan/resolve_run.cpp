@@ -210,8 +210,11 @@ Result<> resolve_framework(ResolvedRun& report, const config::ResolvedConfigurat
         const auto names = TRY(names_of_script(report));
         is_plain = names && !names->imports_pyspark;
     }
+    // It makes its own Spark session, if any.
+    const bool is_notebook =
+        lower(Path(program.script).extension().native()) == model::notebook_extension;
     for (const auto& diagnostic : resolved.diagnostics) {
-        if (is_plain && diagnostic.code == config::framework_missing) continue;
+        if ((is_plain || is_notebook) && diagnostic.code == config::framework_missing) continue;
         report.notices.push_back(config::to_text(diagnostic) +
                                  (diagnostic.hint.empty() ? "" : "\n  " + diagnostic.hint));
     }
