@@ -57,7 +57,8 @@ def runs_here(_, entry):
 
 
 def outcome_of(entry):
-    if entry["meaning"]["framework"] == "PySpark":
+    # Where it is meant by silence, a script that does not import pyspark runs as Python.
+    if entry["meaning"]["framework"] == "PySpark" and any(key.lower() == "framework" for key in entry["values"]):
         return Outcome.PYSPARK
     python = entry["values"].get("environment", {}).get("python", {})
     if python.get("interpreterPath", "python").startswith("sha256:"):
