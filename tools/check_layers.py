@@ -152,7 +152,7 @@ INSIDE = {
         "gpus": {"client", "hosts", "runs"},
         # A folder for each noun; none knows another.
         **{"commands/" + noun: {"client", "commands", "gpus", "hosts", "projects", "runs", "syntax", "terminal"}
-           for noun in ("asset", "audit", "computetarget", "daemon", "doctor", "environment", "experiment", "gpu", "history",
+           for noun in ("asset", "audit", "computetarget", "daemon", "disk", "doctor", "environment", "experiment", "gpu", "history",
                         "project", "runconfiguration", "secret", "token")},
     },
 }

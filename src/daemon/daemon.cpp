@@ -18,6 +18,7 @@
 #include "daemon/recovery.hpp"
 #include "engine/engine.hpp"
 #include "engine/files/run_files.hpp"
+#include "engine/maintenance/disk.hpp"
 #include "engine/maintenance/environments.hpp"
 #include "executor/docker/docker_executor.hpp"
 #include "executor/local/local_executor.hpp"
@@ -356,6 +357,7 @@ Result<> run(const Options& options)
                         executors,
                         notifier,
                         engine::environment_rules(os::own_variables()),
+                        engine::copy_rules(os::own_variables()),
                         [&run_request_handler](const RunId& run, const Json& ask) {
                             return run_request_handler.answer(run, ask);
                         }},

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "daemon/recovery.hpp"
+#include "engine/maintenance/disk.hpp"
 #include "engine/maintenance/environments.hpp"
 #include "engine/maintenance/maintenance.hpp"
 #include "os/wait.hpp"
@@ -21,7 +22,8 @@ constexpr std::int64_t day_ms = std::int64_t{24} * 3600 * 1000;
 // Those that cannot be read are told with the path of the store; what else is garbage went.
 Result<> collect_objects(const engine::Context& context, const std::stop_token& stop)
 {
-    const auto report = TRY(engine::collect_garbage(context, stop));
+    const auto report =
+        TRY(engine::collect_garbage(context, engine::CollectWhen::after_grace, stop));
     if (report.unreadable.empty()) return {};
     return fail(ErrorKind::damaged,
                 "{} snapshots in {} cannot be read, so {} objects that they may use are kept: {}",
@@ -31,10 +33,15 @@ Result<> collect_objects(const engine::Context& context, const std::stop_token& 
                 report.unreadable.front().problem);
 }
 
+Result<> told(const std::vector<std::string>& problems)
+{
+    if (problems.empty()) return {};
+    return fail(ErrorKind::unavailable, "{}", join(problems, "; "));
+}
+
 Result<> problems_of(const executor::EnvironmentGarbage& report)
 {
-    if (report.problems.empty()) return {};
-    return fail(ErrorKind::unavailable, "{}", join(report.problems, "; "));
+    return told(report.problems);
 }
 
 }  // namespace
@@ -50,6 +57,10 @@ Janitor::Janitor(const engine::Context& context, MetricsToRead without_metrics, 
     });
     chores_.add("artifacts", day_ms, [this](auto) {
         return engine::remove_stray_artifacts(context_).map([](auto) {});
+    });
+    chores_.add("copies", day_ms, [this](auto stop) {
+        return engine::prune(context_, {.copies = context_.copy_rules}, stop)
+            .and_then([](const auto& report) { return told(report.problems); });
     });
     chores_.add("environments", day_ms, [this](auto stop) {
         return problems_of(

@@ -234,7 +234,8 @@ Result<model::Run> Engine::submit(const RunRequest& request, const Submitter& su
         return *known;
     }
     context_.reserve().fill();
-    const auto report = TRY(resolve_run(request, submitter));
+    const auto key = TRY(identify_project(context_.history, request.project));
+    const auto report = TRY(resolve_run(request, submitter, key));
     TRY(context_.executor(target_type(report.spec)));
     TRY(require_consents(context_, report, request));
     for (const auto& name : secret_names(report.spec))
@@ -247,8 +248,13 @@ Result<model::Run> Engine::submit(const RunRequest& request, const Submitter& su
     run.project_path = report.project.native();
     run.tags = request.tags;
     TRY(context_.history.put_project(
-        {report.spec.project, report.project_name, report.project.native()}));
+        {key.id, key.name, key.path.native(), key.place, key.repository}));
     auto started = TRY(start(std::move(run), report.spec, submitter));
+    if (!key.moved_from.empty())
+        context_.tell(started.id,
+                      "notice",
+                      fmt::format("the project was at {}; its history continues here",
+                                  os::in_quotes(key.moved_from)));
     for (const auto& notice : report.notices)
         context_.tell(started.id, "notice", notice);
     return started;

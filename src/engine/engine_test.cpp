@@ -3,6 +3,7 @@
 #include "engine/awkward_target_test_support.hpp"
 #include "engine/engine_test_support.hpp"
 #include "engine/files/artifacts.hpp"
+#include "engine/plan/resolve_run_test_support.hpp"
 #include "engine/run/run_note.hpp"
 #include "model/metric_journal.hpp"
 #include "os/process.hpp"

@@ -13,6 +13,7 @@ namespace ponk::model {
 struct RunRequest {
     RunId id;
     std::string project;  // its folder, absolute
+    std::string folder;   // of the project, in which the script starts; empty: its own
     // One of these three; none: ArgumentVector decides.
     std::optional<std::string> script;
     std::string module;                // as after 'python -m'
@@ -43,6 +44,7 @@ struct RunRequest {
     {
         return std::tuple(field("run_id", &RunRequest::id),
                           field("project", &RunRequest::project),
+                          field("folder", &RunRequest::folder),
                           field("script", &RunRequest::script),
                           field("module", &RunRequest::module),
                           field("command", &RunRequest::command),

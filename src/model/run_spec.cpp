@@ -6,6 +6,7 @@
 #include "model/target_type.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace ponk::model {
 
@@ -109,6 +110,15 @@ std::vector<std::string> secret_names(const RunSpec& spec)
         add(value);
     if (spec.runtime.container) add(spec.runtime.container->registry_password);
     return names;
+}
+
+std::string script_as_started(const Program& program)
+{
+    auto script =
+        program.folder.empty()
+            ? program.script
+            : std::filesystem::path(program.script).lexically_relative(program.folder).native();
+    return script.starts_with('-') ? "./" + script : script;
 }
 
 }  // namespace ponk::model

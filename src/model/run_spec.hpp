@@ -29,6 +29,7 @@ struct Program {
     std::string framework;  // "Python" or "PySpark"
     std::string script;     // relative to the tree; of a module or a command: its name
     std::string module;     // as after 'python -m', instead of the script
+    std::string folder;     // in which it starts, relative to the tree; empty: the tree itself
     std::vector<std::string> arguments;
     // Not empty: these words are executed as they are, instead of framework and script.
     std::vector<std::string> command;
@@ -45,6 +46,7 @@ struct Program {
         return std::tuple(field("framework", &Program::framework),
                           field("script", &Program::script),
                           field("module", &Program::module),
+                          field("folder", &Program::folder),
                           field("arguments", &Program::arguments),
                           field("command", &Program::command),
                           field("interpreter", &Program::interpreter),
@@ -303,6 +305,10 @@ struct RunSpec {
     }
     friend bool operator==(const RunSpec&, const RunSpec&) = default;
 };
+
+// The script as it is named where it starts; a name that begins with a dash must not look like an
+// option.
+std::string script_as_started(const Program& program);
 
 // What replaces a script in the record of a preparation.
 inline constexpr const char* preparation_name = "(prepare)";

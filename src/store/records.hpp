@@ -170,6 +170,9 @@ struct Project {
     std::string id;
     std::string name;
     std::string path;
+    // By what the folder is known again when it has moved; empty: not known.
+    std::string place = {};
+    std::string repository = {};
 };
 
 struct ProjectSummary {

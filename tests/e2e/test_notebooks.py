@@ -120,7 +120,7 @@ def test_await_at_the_top_level(book):
 
 
 def test_processes_of_a_cell(ponk, book):
-    done = book("import multiprocessing\ndef f(n):\n    print('child', n, flush=True)\n    return n * n",
+    done = book("import multiprocessing\ndef f(n):\n    print(f'child {n}\\n', end='', flush=True)\n    return n * n",
                 "with multiprocessing.get_context('fork').Pool(2) as pool:\n    print(pool.map(f, [1, 2, 3]))")
     assert b"child 2" in done.stdout and b"[1, 4, 9]" in done.stdout
     assert text_of(executed(ponk)[1]) == "[1, 4, 9]\n"

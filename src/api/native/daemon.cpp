@@ -117,7 +117,8 @@ Result<net::Response> back_up(const Services& services, const Call& call)
 
 Result<net::Response> collect_garbage(const Services& services, const Call& /*call*/)
 {
-    const auto report = TRY(engine::collect_garbage(services.context(), {}));
+    const auto report =
+        TRY(engine::collect_garbage(services.context(), engine::CollectWhen::after_grace, {}));
     JsonArray deferred;
     for (const auto& reason : report.deferred_by)
         deferred.emplace_back(reason);

@@ -67,10 +67,29 @@ Result<net::Response> restore_experiment(const Services& services, const Call& c
 Result<net::Response> look_up_project(const Services& services, const Call& call)
 {
     const auto path = call.request.parameter("path").value_or("");
-    const auto key = TRY(engine::identify_project(path));
+    const auto key = TRY(engine::identify_project(services.history(), path));
     if (const auto known = TRY(services.history().find_project(key.id)))
         return net::json_response(project_json(*known));
     return net::json_response(project_json({{key.id, key.name, key.path.native()}, 0, {}}));
+}
+
+Result<net::Response> relink_project(const Services& services, const Call& call)
+{
+    const auto& id = call.variables.at(0);
+    const auto project = TRY(services.history().find_project(id));
+    if (!project)
+        return fail(ErrorKind::not_found, "there is no project '{}' in history", printable(id));
+    const auto key = TRY(engine::identify_project(TRY(body_of(call)).text("path")));
+    const auto there = TRY(services.history().find_project_at(key.path.native()));
+    if (there && there->project.id != id && there->runs > 0) {
+        return tl::unexpected(
+            Error(ErrorKind::conflict,
+                  fmt::format("{} has {} runs of its own", os::in_quotes(key.path), there->runs),
+                  "Delete them first with 'ponk project delete', or use another folder."));
+    }
+    TRY(services.history().put_project(
+        {id, project->project.name, key.path.native(), key.place, key.repository}));
+    return net::json_response(JsonObject{{"id", id}, {"path", key.path.native()}});
 }
 
 Result<net::Response> delete_project(const Services& services, const Call& call)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/client/context.hpp"
 
+#include "base/text.hpp"
 #include "cli/client/home.hpp"
+#include "config/project/enclosing_project.hpp"
 #include "net/target.hpp"
+#include "os/identity.hpp"
 #include "output/terminal.hpp"
 #include "query/jmespath.hpp"
 
@@ -31,8 +34,9 @@ output::Format Context::format() const
     return ::isatty(STDOUT_FILENO) == 1 ? output::Format::table : output::Format::json;
 }
 
-Result<os::Path> Context::project() const
+Result<os::Path> Context::project()
 {
+    if (found_project_) return *found_project_;
     std::error_code problem;
     const os::Path given = project_.empty() ? os::Path(".") : os::Path(project_);
     os::Path folder = std::filesystem::canonical(given, problem);
@@ -45,7 +49,39 @@ Result<os::Path> Context::project() const
         return fail(
             ErrorKind::invalid_argument, "project {} is not a folder", os::in_quotes(folder));
     }
-    return folder;
+    found_project_ = folder;
+    // Who names the folder means it.
+    if (!project_.empty()) return folder;
+    const auto home_folder = std::filesystem::weakly_canonical(os::home_directory(), problem);
+    const auto above = config::enclosing_project(
+        folder, home_folder, [this](const os::Path& each) { return is_known(each); });
+    if (above == folder) return folder;
+    note("project: {}, which contains this folder ('-p .' uses the folder itself)",
+         printable(above.string()));
+    folder_in_project_ = folder.lexically_relative(above).string();
+    found_project_ = above;
+    return above;
+}
+
+Result<std::string> Context::folder_in_project()
+{
+    TRY(project());
+    return folder_in_project_;
+}
+
+// A daemon that does not run is not started for the question: marks of projects are enough for what
+// does without it.
+bool Context::is_known(const os::Path& folder)
+{
+    if (!daemon_ && !asked_) {
+        const auto home_folder = home();
+        auto found = home_folder ? Daemon::find(*home_folder) : Result<std::optional<Daemon>>();
+        if (!found || !*found) return false;
+        asked_ = std::move(*found);
+    }
+    auto& server = daemon_ ? daemon_ : asked_;
+    const auto known = server->get("/projects/lookup?path=" + net::percent_encode(folder.string()));
+    return known && known->integer("runs") > 0;
 }
 
 Result<os::Path> Context::home() const
@@ -106,29 +142,6 @@ Result<Json> Context::run(std::string_view name)
         name.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
         id = TRY(project_id());
     return server->get(run_path(name, id));
-}
-
-void Context::point_to_enclosing_project()
-{
-    const auto folder = project();
-    std::error_code problem;
-    // Who names the folder means it.
-    if (!project_.empty() || !folder) return;
-    if (std::filesystem::exists(*folder / "aml_config", problem)) return;
-    for (os::Path above = folder->parent_path(); above != above.parent_path();
-         above = above.parent_path()) {
-        bool is_project = std::filesystem::is_directory(above / "aml_config", problem);
-        if (!is_project && daemon_) {
-            const auto known =
-                daemon_->get("/projects/lookup?path=" + net::percent_encode(above.string()));
-            is_project = known && known->integer("runs") > 0;
-        }
-        if (!is_project) continue;
-        note("hint: ponk uses this folder as the project; use '--project {}' for the project that "
-             "contains it",
-             above.string());
-        return;
-    }
 }
 
 Passing passing_of(output::Format format)

@@ -39,8 +39,11 @@ public:
     [[nodiscard]] bool has_query() const noexcept { return !query_.empty(); }
     [[nodiscard]] bool verbose() const noexcept { return verbose_; }
 
-    // The project's folder: -p, else the current one. Absolute, without links.
-    Result<os::Path> project() const;
+    // The project's folder: -p, else the current one or the project above it, which is told once.
+    // Absolute, without links.
+    Result<os::Path> project();
+    // The current folder as seen from the project that was found above it; else empty.
+    Result<std::string> folder_in_project();
     Result<os::Path> home() const;
     // The daemon, started when it is not there.
     Result<Daemon*> daemon();
@@ -48,10 +51,6 @@ public:
     Result<std::string> project_id();
     // GET on a run that the user named by id, part of an id, its number, or "last".
     Result<Json> run(std::string_view name);
-
-    // Says so when the current folder has no configuration and lies in one that has, or that has
-    // runs (as far as the daemon is reached already): probably that one was meant.
-    void point_to_enclosing_project();
 
     // The result on standard output, through --query and -o.
     Outcome print(const Json& document, const View& view = {});
@@ -78,6 +77,7 @@ public:
 private:
     explicit Context(const Entry& entry) : entry_(entry) {}
     void note_line(const std::string& text) const;
+    bool is_known(const os::Path& folder);
 
     Entry entry_;
     std::optional<output::Format> format_;
@@ -88,6 +88,9 @@ private:
     bool printed_ = false;
     std::optional<Daemon> daemon_;
     std::optional<std::string> project_id_;
+    std::optional<Daemon> asked_;  // for a question only: it may be of another version
+    std::optional<os::Path> found_project_;
+    std::string folder_in_project_;
 };
 
 // Only tables and JSON have colours, and show controls in what they hold.

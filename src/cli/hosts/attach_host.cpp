@@ -210,7 +210,7 @@ struct TargetFile {
     std::string name;
 };
 
-tl::expected<TargetFile, Failure> find_target_file(const Context& context, const std::string& text)
+tl::expected<TargetFile, Failure> find_target_file(Context& context, const std::string& text)
 {
     std::error_code problem;
     const auto from_here = TRY(absolute_file(text));

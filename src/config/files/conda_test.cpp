@@ -44,7 +44,7 @@ TEST(Conda, RemarksOnPackages)
     const std::pair<std::string, const char*> pip[] = {
         {"numpy", ""},
         {"tensorflow-gpu", "4:5 warning package-gone"},
-        {"azure_ml_api_sdk", "4:5 warning package-gone"},
+        {"azure_ml_api_sdk", ""},
         {"sklearn", "4:5 warning wrong-package-name"},
         {"json", "4:5 warning stdlib-package"},
         {"tensorflow=1.3.0", "4:5 warning pip-single-equals"},

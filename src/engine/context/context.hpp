@@ -24,6 +24,12 @@ using os::Path;
 // No executor of this version serves targets of that type.
 Error unsupported_target(const std::string& type);
 
+// By what the working copies of ended runs go. Zero means no limit.
+struct CopyRules {
+    std::chrono::hours largest_age{0};  // since the end of the run
+    std::uint64_t largest_size = 0;     // of all together; the oldest go first
+};
+
 // The collaborators of every use case; daemon/ makes them and outlives all who refer to them.
 struct Context {
     Path home;
@@ -34,6 +40,7 @@ struct Context {
     std::map<std::string, std::unique_ptr<executor::Executor>>& executors;
     Notifier& notifier;
     executor::EnvironmentRules environment_rules = {};  // by which unused environments go
+    CopyRules copy_rules = {};                          // by which working copies go
     // Answers a call of a run's script that only we can answer, in the form of the file for its
     // relay; empty: nobody answers now. Set by daemon/, called on the run's supervising thread.
     std::function<std::string(const RunId& run, const Json& ask)> answer = {};

@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "os/disk_use.hpp"
 #include "snapshot/link_way.hpp"
 #include "snapshot/materialise.hpp"
 
@@ -238,16 +239,7 @@ Result<std::uint64_t> clean_run(const Context& context, const model::Run& run)
 {
     if (!model::is_terminal(run.state))
         return fail(ErrorKind::conflict, "run '{}' has not ended", run.id.text());
-    std::uint64_t freed = 0;
-    std::error_code problem;
-    const auto work = context.run_directory(run.id).work();
-    for (std::filesystem::recursive_directory_iterator at(work, problem), end;
-         at != end && !problem;
-         at.increment(problem)) {
-        struct stat info {};
-        if (::lstat(at->path().c_str(), &info) == 0)
-            freed += static_cast<std::uint64_t>(info.st_blocks) * 512;
-    }
+    const auto freed = os::disk_use(context.run_directory(run.id).work()).bytes;
     auto* executor = TRY(context.executor(run.target_type));
     TRY(executor->clean(run.job.empty() ? run.id.text() : run.job, context.run_directory(run.id)));
     return freed;

@@ -19,16 +19,6 @@ namespace {
 constexpr const char* unclaimed_name = ".unclaimed";
 constexpr std::int64_t stray_age_ms = std::int64_t{14} * 24 * 3600 * 1000;
 
-// The wall clock, as long as it goes no faster than time: one that is set years ahead must not end
-// every grace at once. A step back is believed, since it only makes us wait.
-std::int64_t patient_now()
-{
-    constexpr std::int64_t tolerance_ms = 3600 * 1000;
-    static const std::int64_t wall = wall_milliseconds();
-    static const std::int64_t boot = boot_milliseconds();
-    return std::min(wall_milliseconds(), wall + (boot_milliseconds() - boot) + tolerance_ms);
-}
-
 Result<std::vector<Digest>> live_manifests(const store::History& history)
 {
     std::vector<Digest> live;
@@ -61,18 +51,37 @@ Result<std::int64_t> stray_since(const Path& note)
 
 }  // namespace
 
+// The wall clock, as long as it goes no faster than time: one that is set years ahead must not end
+// every grace at once. A step back is believed, since it only makes us wait.
+std::int64_t patient_now()
+{
+    constexpr std::int64_t tolerance_ms = 3600 * 1000;
+    static const std::int64_t wall = wall_milliseconds();
+    static const std::int64_t boot = boot_milliseconds();
+    return std::min(wall_milliseconds(), wall + (boot_milliseconds() - boot) + tolerance_ms);
+}
+
 void begin_patience()
 {
     static_cast<void>(patient_now());
 }
 
-Result<snapshot::GarbageReport> collect_garbage(const Context& context, std::stop_token stop)
+Result<snapshot::GarbageReport>
+collect_garbage(const Context& context, CollectWhen when, std::stop_token stop)
 {
     snapshot::GarbageOptions options;
     options.live = [&context] { return live_manifests(context.history); };
     options.now_ms = patient_now();
     options.stop = std::move(stop);
-    return snapshot::collect_garbage(context.objects, options);
+    if (when == CollectWhen::after_grace)
+        return snapshot::collect_garbage(context.objects, options);
+    options.grace = std::chrono::hours(0);
+    options.trash_time = std::chrono::hours(0);
+    // The first pass moves into the trash, the second empties it.
+    auto report = TRY(snapshot::collect_garbage(context.objects, options));
+    report.deleted_objects =
+        TRY(snapshot::collect_garbage(context.objects, options)).deleted_objects;
+    return report;
 }
 
 Result<std::size_t> remove_stray_folders(const Context& context)

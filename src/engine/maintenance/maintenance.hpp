@@ -4,6 +4,7 @@
 #include "engine/context/context.hpp"
 #include "snapshot/garbage.hpp"
 
+#include <cstdint>
 #include <stop_token>
 
 namespace ponk::engine {
@@ -11,8 +12,14 @@ namespace ponk::engine {
 // Call it when the process starts: from then on a clock that is set ahead ends no grace early.
 void begin_patience();
 
+// The wall clock, as far as it can be believed.
+std::int64_t patient_now();
+
+// `now`: somebody asked for it. What is about to be used has a lease.
+enum class CollectWhen { after_grace, now };
 // One pass over the object store: what no run and no asset refers to goes, after its grace.
-Result<snapshot::GarbageReport> collect_garbage(const Context& context, std::stop_token stop);
+Result<snapshot::GarbageReport>
+collect_garbage(const Context& context, CollectWhen when, std::stop_token stop);
 
 // Removes run folders that history does not know and that no process holds, once they are old: a
 // crash between making a folder and recording its run leaves one.

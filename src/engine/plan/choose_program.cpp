@@ -96,8 +96,7 @@ Result<> choose_program(ResolvedRun& run)
     if (words.empty() ? language->lines == Language::Lines::unix_only : by_shell(words.front()))
         TRY(refuse_windows_lines(program.script, *text));
     if (words.empty()) words.emplace_back(language->program);
-    const auto& script = program.script;
-    words.push_back(script.starts_with('-') ? "./" + script : script);
+    words.push_back(script_as_started(program));
     words.insert(words.end(), program.arguments.begin(), program.arguments.end());
     program.command = std::move(words);
     return {};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/plan/resolve_run.hpp"
 
-#include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "config/files/run_configuration_reading.hpp"
@@ -29,19 +28,6 @@ namespace ponk::engine {
 
 namespace {
 
-Result<Path> real_path(const Path& folder)
-{
-    std::error_code problem;
-    auto path = std::filesystem::canonical(folder, problem);
-    if (problem) {
-        return tl::unexpected(
-            Error(ErrorKind::not_found,
-                  "project folder " + os::in_quotes(folder) + ": " + problem.message(),
-                  "Go to the project's folder, or set it with '--project PATH'."));
-    }
-    return path;
-}
-
 std::string expand_home(const std::string& path, const std::vector<std::string>& environment)
 {
     if (path == "~" || path.starts_with("~/")) {
@@ -52,8 +38,12 @@ std::string expand_home(const std::string& path, const std::vector<std::string>&
 }
 
 // The script as it is named in the snapshot: relative, inside, there, and not ignored.
-Result<std::string> resolve_script(const Path& project, const std::string& script)
+Result<std::string>
+resolve_script(const Path& project, const std::string& script, const std::string& folder = "")
 {
+    std::error_code ignored;
+    if (!folder.empty() && std::filesystem::exists(project / folder / script, ignored))
+        return resolve_script(project, (Path(folder) / script).native());
     const auto hint = "Give a script of the project, relative to " + os::in_quotes(project) + ".";
     if (script.find('\0') != std::string::npos)
         return fail(ErrorKind::invalid_argument, "the script's name contains a zero byte");
@@ -113,6 +103,14 @@ Result<std::string> resolve_script(const Path& project, const std::string& scrip
     return path.native();
 }
 
+// Where the script starts: a folder that travels, or git would not have it there.
+Result<std::string> resolve_folder(const Path& project, const std::string& folder)
+{
+    if (folder.empty()) return folder;
+    const auto inside = TRY(os::contained_path(project, folder).map_error(while_doing("folder")));
+    return inside.lexically_relative(project).native();
+}
+
 // Words after the script: the command line's, or ArgumentVector's when no script was named.
 Result<> resolve_arguments(model::Program& program,
                            const RunRequest& request,
@@ -141,7 +139,8 @@ Result<> resolve_arguments(model::Program& program,
         return {};
     }
     if (request.script) {
-        if (has_mlproject && !std::filesystem::exists(project / *request.script)) {
+        if (has_mlproject && !std::filesystem::exists(project / *request.script) &&
+            !std::filesystem::exists(project / request.folder / *request.script)) {
             const auto entry =
                 TRY(resolve_entry_point(project, *request.script, request.arguments));
             program.script = *request.script;
@@ -149,7 +148,7 @@ Result<> resolve_arguments(model::Program& program,
             program.arguments = request.arguments;
             return {};
         }
-        program.script = TRY(resolve_script(project, *request.script));
+        program.script = TRY(resolve_script(project, *request.script, request.folder));
         program.arguments = request.arguments;
         return {};
     }
@@ -229,32 +228,7 @@ Result<> resolve_framework(ResolvedRun& report, const config::ResolvedConfigurat
     return {};
 }
 
-bool is_plain_id(const std::string& id)
-{
-    return !id.empty() && id.size() <= 128 && !id.starts_with('.') &&
-           std::ranges::all_of(id, [](unsigned char c) {
-               return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-           });
-}
-
 }  // namespace
-
-Result<ProjectKey> identify_project(const Path& folder)
-{
-    const auto path = TRY(real_path(folder));
-    const auto project = TRY(config::open_project(path));
-    ProjectKey key;
-    key.path = path;
-    key.name = path.filename().native();
-    // It names folders, and its file may be anybody's: what is not a plain name does not count.
-    if (project.identity && is_plain_id(*project.identity->id)) {
-        key.id = *project.identity->id;
-        if (!project.identity->name.empty()) key.name = project.identity->name;
-    } else {
-        key.id = sha256(path.native()).text().substr(0, 32);
-    }
-    return key;
-}
 
 void apply_spec(const RunSpec& spec, model::Run& run)
 {
@@ -267,12 +241,11 @@ void apply_spec(const RunSpec& spec, model::Run& run)
     run.tracked = spec.policy.tracked;
 }
 
-Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& submitter)
+Result<ResolvedRun>
+resolve_run(const RunRequest& request, const Submitter& submitter, const ProjectKey& key)
 {
     ResolvedRun report;
-    const auto key = TRY(identify_project(request.project));
     report.project = key.path;
-    report.project_name = key.name;
     const auto project = TRY(config::open_project(key.path));
     auto resolved = TRY(config::resolve(project, request.run_configuration, request.target));
     auto& spec = report.spec;
@@ -304,6 +277,7 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
     if (is_preparation(spec)) {
         program.script = model::preparation_name;
     } else {
+        program.folder = TRY(resolve_folder(key.path, request.folder));
         TRY(resolve_arguments(program, request, configuration, key.path, project.has_mlproject));
     }
     TRY(resolve_framework(report, resolved));

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "config/consents/consents.hpp"
 #include "config/files/compute.hpp"
+#include "engine/plan/project_key.hpp"
 #include "model/run.hpp"
 #include "model/run_request.hpp"
 #include "model/run_spec.hpp"
@@ -30,8 +31,7 @@ struct Submitter {
 };
 
 struct ResolvedRun {
-    RunSpec spec;  // all but its snapshot
-    std::string project_name;
+    RunSpec spec;                           // all but its snapshot
     Path project;                           // canonical
     std::vector<std::string> notices;       // warnings of the configuration, for the user
     std::vector<config::Request> requests;  // what its files ask for that the user must allow
@@ -39,19 +39,12 @@ struct ResolvedRun {
 
 // Reads the project's configuration and resolves every choice. Nothing is started or written; the
 // error has each reason with its place.
-Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& submitter);
+Result<ResolvedRun>
+resolve_run(const RunRequest& request, const Submitter& submitter, const ProjectKey& key);
 
 // The location of a target; `invalid_argument` when its file names no machine and it needs one.
 Result<model::Location> location_of(const config::ComputeTarget& target,
                                     const std::vector<std::string>& environment);
-
-// The project's identity: Id of project.json, else 32 hex digits of its canonical path.
-struct ProjectKey {
-    std::string id;
-    std::string name;
-    Path path;
-};
-Result<ProjectKey> identify_project(const Path& folder);
 
 // The fields of a run that its specification decides.
 void apply_spec(const RunSpec& spec, model::Run& run);

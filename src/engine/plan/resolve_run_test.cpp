@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/plan/resolve_run.hpp"
+#include "engine/plan/resolve_run_test_support.hpp"
 
 #include <gtest/gtest.h>
 

@@ -39,7 +39,8 @@ Result<EnvironmentOutlook> examine_environment(const Context& context,
                                                const Submitter& submitter,
                                                std::stop_token stop)
 {
-    EnvironmentOutlook outlook{TRY(resolve_run(request, submitter)), {}};
+    const auto key = TRY(identify_project(context.history, request.project));
+    EnvironmentOutlook outlook{TRY(resolve_run(request, submitter, key)), {}};
     TRY(require_consents(context, outlook.run, request));
     model::Run run;
     run.id = request.id;

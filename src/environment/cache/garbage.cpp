@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "environment/cache/cache.hpp"
 #include "os/directory.hpp"
+#include "os/disk_use.hpp"
 #include "os/tree.hpp"
 
 #include <fcntl.h>
@@ -14,27 +15,6 @@ namespace ponk::environment {
 namespace {
 
 using os::FileLock;
-
-struct Walk {
-    std::set<std::pair<std::uint64_t, std::uint64_t>> linked;
-    std::int64_t bytes = 0;
-};
-
-Result<> add_folder(int folder, const Path& shown, Walk& walk)
-{
-    for (const auto& entry : TRY(os::list_directory(folder))) {
-        struct stat info {};
-        if (::fstatat(folder, entry.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        const bool is_folder = S_ISDIR(info.st_mode);
-        if (is_folder || info.st_nlink < 2 || walk.linked.emplace(info.st_dev, info.st_ino).second)
-            walk.bytes += std::int64_t{info.st_blocks} * 512;
-        if (!is_folder) continue;
-        const os::Fd below(
-            ::openat(folder, entry.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        if (below) TRY(add_folder(below.get(), shown / entry.name, walk));
-    }
-    return {};
-}
 
 std::string still_held(const Record& record, const std::vector<std::string>& holders)
 {
@@ -49,10 +29,8 @@ std::string still_held(const Record& record, const std::vector<std::string>& hol
 
 Result<std::int64_t> size_on_disk(const Path& folder)
 {
-    const auto root = TRY(os::open_file(folder, O_RDONLY | O_DIRECTORY));
-    Walk walk;
-    TRY(add_folder(root.get(), folder, walk));
-    return walk.bytes;
+    TRY(os::open_file(folder, O_RDONLY | O_DIRECTORY));
+    return static_cast<std::int64_t>(os::disk_use(folder).bytes);
 }
 
 Result<Removal> Cache::remove(const Record& record, const RemoveImage& remove_image) const

@@ -142,7 +142,7 @@ write_control_files(const Job& job, const DescribedContainer& container, const s
 {
     const StubSpec text{.run = job.spec.id.text(),
                         .token = job.context.token,
-                        .directory = layout::tree,
+                        .directory = (Path(layout::tree) / job.spec.program.folder).string(),
                         .program = container.program,
                         .other_program = container.other_program,
                         .argv = container.argv,

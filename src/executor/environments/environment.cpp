@@ -142,7 +142,8 @@ compose_environment(const Job& job, const std::vector<std::string>& ground, cons
     out.set("PONK_RUN_TOKEN", job.context.token);
     out.set("PONK_RUN_DIRECTORY", places.control);
     out.set("PONK_OUTPUTS_DIRECTORY", places.tree + "/outputs");
-    out.set("PWD", places.tree);
+    const auto& folder = job.spec.program.folder;
+    out.set("PWD", places.tree + (folder.empty() ? "" : "/" + folder));
     out.unset("OLDPWD");
     return out;
 }

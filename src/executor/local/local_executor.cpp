@@ -279,7 +279,7 @@ private:
             environment.set(name, value);
         const StubSpec text{.run = job.spec.id.text(),
                             .token = job.context.token,
-                            .directory = tree.string(),
+                            .directory = (tree / job.spec.program.folder).string(),
                             .program = line.program.string(),
                             .argv = std::move(line.argv),
                             .relay = has_relay(job) ? relay_.string() : "",

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace ponk::executor {
 
@@ -50,6 +51,18 @@ Result<> make_outputs(const Path& tree)
                                     "Remove that line: runs write their results there."));
     }
     return os::make_directories(tree / "outputs", 0755);
+}
+
+// A script that starts in a folder of the project writes to 'outputs' there: the same folder,
+// unless the project has one of its own in that place.
+Result<> link_outputs(const Path& tree, const std::string& folder)
+{
+    if (folder.empty()) return {};
+    TRY(os::make_directories(tree / folder, 0755));
+    const auto there = Path("outputs").lexically_relative(Path(folder));
+    if (::symlink(there.c_str(), (tree / folder / "outputs").c_str()) == 0 || errno == EEXIST)
+        return {};
+    return fail_errno(errno, "link {}", os::in_quotes(tree / folder / "outputs"));
 }
 
 // An input takes the place of what the snapshot has there: a link for a process, for a container
@@ -100,6 +113,7 @@ Result<Notices> stage_working_copy(const TreeStore& trees, const Job& job, std::
     auto notices = TRY(trees.materialise(job, building, std::move(stop)));
     TRY(place_inputs(job, building));
     TRY(make_outputs(building));
+    TRY(link_outputs(building, job.spec.program.folder));
     if (::rename(building.c_str(), tree.c_str()) != 0)
         return fail_errno(errno, "make {}", os::in_quotes(tree));
     // Its time tells later what the script changed. Outside of what a container sees.

@@ -103,7 +103,7 @@ Result<CommandLine> own_command(const Job& job, const Path& tree, const std::str
 {
     const auto& name = job.spec.program.command.front();
     const bool is_path = name.find('/') != std::string::npos;
-    const auto file = is_path ? (tree / name).string() : name;
+    const auto file = is_path ? (tree / job.spec.program.folder / name).string() : name;
     const auto program = os::find_program(file, path);
     if (!program) {
         return tl::unexpected(
@@ -134,7 +134,7 @@ std::vector<std::string> script_words(const Job& job)
 {
     const auto& program = job.spec.program;
     if (!program.module.empty()) return {"-m", program.module};
-    auto script = program.script.starts_with('-') ? "./" + program.script : program.script;
+    auto script = script_as_started(program);
     if (lower(Path(script).extension().native()) == model::notebook_extension)
         return {"-m", "ponk_notebook", std::move(script)};
     return {std::move(script)};

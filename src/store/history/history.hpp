@@ -160,6 +160,9 @@ public:
 
     Result<> put_project(const Project& project);
     Result<std::vector<ProjectSummary>> projects() const;
+    // Those whose folder had this place or this repository, the latest first.
+    Result<std::vector<Project>> projects_like(const std::string& place,
+                                               const std::string& repository) const;
     Result<std::optional<ProjectSummary>> find_project(const std::string& id) const;
     // As clients know it; empty when there is no such project.
     Result<std::string> experiment_name(const std::string& project) const;

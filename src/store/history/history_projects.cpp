@@ -58,8 +58,19 @@ Result<std::int64_t> insert_project(db::Connection& writer, const Project& proje
         TRY(free_experiment_name(writer, project.name.empty() ? project.id : project.name, row));
     const auto now = wall_milliseconds();
     auto insert = TRY(writer.prepare("INSERT INTO project(row, id, name, path, experiment, created,"
-                                     " updated) VALUES(?, ?, ?, ?, ?, ?, ?)"));
-    TRY(insert.bind(row, project.id, project.name, project.path, experiment, now, now).run());
+                                     " updated, place, repository)"
+                                     " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    TRY(insert
+            .bind(row,
+                  project.id,
+                  project.name,
+                  project.path,
+                  experiment,
+                  now,
+                  now,
+                  project.place,
+                  project.repository)
+            .run());
     return row;
 }
 
@@ -69,8 +80,9 @@ Result<> change_project(db::Connection& writer,
                         const Project& project,
                         const std::string& name_before)
 {
-    auto update = TRY(writer.prepare("UPDATE project SET name = ?, path = ? WHERE row = ?"));
-    TRY(update.bind(project.name, project.path, row).run());
+    auto update = TRY(writer.prepare(
+        "UPDATE project SET name = ?, path = ?, place = ?, repository = ? WHERE row = ?"));
+    TRY(update.bind(project.name, project.path, project.place, project.repository, row).run());
     if (project.name == name_before || project.name.empty()) return {};
     const auto experiment = TRY(free_experiment_name(writer, project.name, row));
     auto rename =
@@ -133,14 +145,17 @@ Result<> History::put_project(const Project& project)
 {
     if (project.id.empty()) return fail(ErrorKind::invalid_argument, "a project without an id");
     return impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-        auto find = TRY(writer.prepare("SELECT row, name, path FROM project WHERE id = ?"));
+        auto find = TRY(
+            writer.prepare("SELECT row, name, path, place, repository FROM project WHERE id = ?"));
         find.bind(project.id);
         if (!TRY(find.step())) {
             TRY(insert_project(writer, project));
             return {};
         }
         // What is stored already needs no disk.
-        if (find.text(1) == project.name && find.text(2) == project.path) return {};
+        if (find.text(1) == project.name && find.text(2) == project.path &&
+            find.text(3) == project.place && find.text(4) == project.repository)
+            return {};
         return change_project(writer, find.integer(0), project, find.text(1));
     });
 }
@@ -180,6 +195,26 @@ Result<std::optional<ProjectSummary>> History::find_project_at(const std::string
     // Two ids may have had the folder one after the other: the later one counts.
     return impl_->database->read([&](db::Connection& reader) {
         return find_one(reader, "WHERE path = ? ORDER BY row DESC LIMIT 1", path);
+    });
+}
+
+Result<std::vector<Project>> History::projects_like(const std::string& place,
+                                                    const std::string& repository) const
+{
+    return impl_->database->read([&](db::Connection& reader) -> Result<std::vector<Project>> {
+        auto statement = TRY(reader.prepare(
+            "SELECT id, name, path, place, repository FROM project WHERE origin = 'folder' AND"
+            " ((place <> '' AND place = ?) OR (repository <> '' AND repository = ?))"
+            " ORDER BY row DESC"));
+        statement.bind(place, repository);
+        std::vector<Project> all;
+        while (TRY(statement.step()))
+            all.push_back({statement.text(0),
+                           statement.text(1),
+                           statement.text(2),
+                           statement.text(3),
+                           statement.text(4)});
+        return all;
     });
 }
 

@@ -18,6 +18,9 @@ constexpr Example examples[] = {
     {"ponk experiment clean --all", "Free the disk space of all finished runs of this project."},
 };
 
+// Tens of thousands of files take their time.
+constexpr std::chrono::minutes patience{10};
+
 Outcome run(Context& context, const Invocation& words)
 {
     Daemon* daemon = TRY(context.daemon());
@@ -38,7 +41,8 @@ Outcome run(Context& context, const Invocation& words)
     std::size_t left = 0;
     std::size_t elsewhere = 0;
     for (const std::string& id : ids) {
-        const auto answer = daemon->send("POST", "/runs/" + id + "/clean", Json(JsonObject{}));
+        const auto answer = daemon->send(
+            "POST", "/runs/" + id + "/clean", Json(JsonObject{}), Daemon::Repeat::never, patience);
         if (!answer && ids.size() == 1) return tl::unexpected(answer.error());
         if (!answer) {  // its machine may be away; the others are not
             context.note("run {}: not cleaned: {}", id.substr(24), answer.error().message());

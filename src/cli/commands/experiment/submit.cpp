@@ -156,10 +156,10 @@ Outcome run(Context& context, const Invocation& words)
     }
     const os::Path project = TRY(context.project());
     TRY(check_target(context, project, words));
-    context.point_to_enclosing_project();
     const auto until = words.has("async") ? Until::accepted : Until::recorded;
     auto request = basic_request(project, words);
     request.python = words.text("python");
+    request.folder = TRY(context.folder_in_project());
     TRY(name_program(request, project, words));
     request.tensorboard = words.text("tensorboard");
     request.name = words.text("name");

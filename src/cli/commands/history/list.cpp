@@ -183,10 +183,8 @@ Outcome run(Context& context, const Invocation& words)
     if (!several) {
         const std::string project = TRY(context.project_id());
         if (project.empty()) {
-            if (table) {
+            if (table)
                 context.note("no runs yet: ponk submit SCRIPT ('--all-projects' shows other runs)");
-                context.point_to_enclosing_project();
-            }
             return context.print(Json(JsonArray{}));
         }
         search.set("project", project);
@@ -206,7 +204,6 @@ Outcome run(Context& context, const Invocation& words)
                             words.has("gpu") || words.has("filter") || words.has("experiment") ||
                             words.has("deleted");
         context.note("{}", TRY(nothing_found(*daemon, words, std::move(search), chosen)));
-        if (!chosen && !words.has("all-projects")) context.point_to_enclosing_project();
     }
     if (words.has("columns")) return print_columns(context, words, Json(std::move(runs)));
     if (const auto metrics = common_metrics(runs, runs.max_size()).size();
