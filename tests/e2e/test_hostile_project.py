@@ -55,6 +55,7 @@ WORDS = {
                        ["--name", "cloned", "--path", "{folder}/made", "--template-url", "{project}"]],
     "project delete": [["nothing"]],
     "project show": [[]],
+    "project schema": [["compute"]],
     "query": [["[]"]],
     "runconfiguration create": [["new", "--target", "box"]],
     "runconfiguration show": [["local"], ["box"], ["docker"]],

@@ -64,6 +64,7 @@ constexpr const Command* all_commands[] = {
     &cmd_project_show,
     &cmd_disk,
     &cmd_prune,
+    &cmd_project_schema,
     &cmd_project_delete,
     &cmd_project_relink,
     &cmd_project_restore,

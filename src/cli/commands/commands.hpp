@@ -32,6 +32,7 @@ extern const Command cmd_asset_download;
 extern const Command cmd_project_create;
 extern const Command cmd_project_list;
 extern const Command cmd_project_show;
+extern const Command cmd_project_schema;
 extern const Command cmd_project_delete;
 extern const Command cmd_project_relink;
 extern const Command cmd_disk;
