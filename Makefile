@@ -17,7 +17,7 @@ SECONDS ?= 60
 JOBS ?= $(shell nproc)
 PONK := build/release/ponk
 
-.PHONY: help run build dev test test-full bench storm storm-remote storm-tracking fuzz install uninstall clean format check-format tidy \
+.PHONY: help guide run build dev test test-full bench storm storm-remote storm-tracking fuzz install uninstall clean format check-format tidy \
         check-headers asan tsan e2e
 
 help:  ## show this list
@@ -83,6 +83,11 @@ bench:  ## measure ratios against python3, git and mlflow
 	@tools/install_needs.sh build bench run
 	@tools/build.sh release
 	@/usr/bin/python3 bench/run.py --ponk $(PONK)
+
+guide:  ## build the user guide into build/guide/site and check its links and commands
+	@tools/install_needs.sh build test
+	@tools/build.sh release ponk
+	@tools/guide.sh $(PONK)
 
 install:  ## install bin/ponk, man pages and completions below PREFIX=/usr/local (AZ=1: the name az too)
 	@tools/install_needs.sh build

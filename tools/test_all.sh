@@ -14,7 +14,7 @@ export RC_PARAMS=${RC_PARAMS-seed=1} PONK_TEST_FULL=$full
 declare -A result=() seconds=()
 order=()
 selected=0
-steps=(format tree release dependencies e2e e2e-long mlflow corpus storm storm-tracking
+steps=(format tree release dependencies guide e2e e2e-long mlflow corpus storm storm-tracking
        asan-build unit integration docker host ssh gpu fuzz-seeds tsan-build tsan)
 only_full=(headers environment fuzz storm-remote)
 [[ $full == 1 ]] && steps+=("${only_full[@]}")
@@ -109,7 +109,7 @@ check_dependencies() {
 # The shape of the tree, which no compiler is needed for.
 check_tree() {
     local check
-    for check in check_layers.py check_layers_test.py check_try.py check_try_test.py check_words.py check_words_test.py group_sources_test.py; do
+    for check in check_layers.py check_layers_test.py check_try.py check_try_test.py check_words.py check_words_test.py check_guide_test.py group_sources_test.py; do
         /usr/bin/python3 "tools/$check" || return 1
     done
     mkdir -p build
@@ -157,6 +157,7 @@ step tree check_tree
 step release env CONFIGURE="-DPONK_WERROR=ON" tools/build.sh release ponk ponk_next
 build_beside
 step dependencies check_dependencies
+step guide tools/guide.sh "$release"
 step e2e e2e_quick
 step e2e-long e2e_long
 step mlflow tools/pytest.sh "$release" tests/integration/mlflow
