@@ -17,7 +17,7 @@ SECONDS ?= 60
 JOBS ?= $(shell nproc)
 PONK := build/release/ponk
 
-.PHONY: help guide run build dev test test-full bench storm storm-remote storm-tracking fuzz install uninstall clean format check-format tidy \
+.PHONY: help guide run build dev test test-full bench storm storm-remote storm-tracking fuzz install uninstall packages clean format check-format tidy \
         check-headers asan tsan e2e
 
 help:  ## show this list
@@ -96,6 +96,11 @@ install:  ## install bin/ponk, man pages and completions below PREFIX=/usr/local
 
 uninstall:  ## remove what install put below PREFIX
 	@tools/install.sh remove $(PONK) "$(DESTDIR)" "$(PREFIX)" $(AZ)
+
+packages:  ## make a wheel, a package for Debian and a tarball in build/packages
+	@tools/install_needs.sh build
+	@tools/build.sh release ponk
+	@/usr/bin/python3 tools/make_packages.py $(PONK) build/packages
 
 format:  ## format all sources with clang-format
 	@tools/install_needs.sh format

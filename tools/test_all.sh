@@ -14,7 +14,7 @@ export RC_PARAMS=${RC_PARAMS-seed=1} PONK_TEST_FULL=$full
 declare -A result=() seconds=()
 order=()
 selected=0
-steps=(format tree release dependencies guide e2e e2e-long mlflow corpus storm storm-tracking
+steps=(format tree release dependencies guide packages e2e e2e-long mlflow corpus storm storm-tracking
        asan-build unit integration docker host ssh gpu fuzz-seeds tsan-build tsan)
 only_full=(headers environment fuzz storm-remote)
 [[ $full == 1 ]] && steps+=("${only_full[@]}")
@@ -158,6 +158,7 @@ step release env CONFIGURE="-DPONK_WERROR=ON" tools/build.sh release ponk ponk_n
 build_beside
 step dependencies check_dependencies
 step guide tools/guide.sh "$release"
+step packages tools/pytest.sh "$release" tests/integration/packages
 step e2e e2e_quick
 step e2e-long e2e_long
 step mlflow tools/pytest.sh "$release" tests/integration/mlflow

@@ -11,9 +11,10 @@
     ponk.log_dict({"classes": ["cat", "dog"]}, "classes.json")
     ponk.set_tag("stage", "draft")
 
-Everything here is safe to leave in a script: outside a run the calls do nothing, and no call ever
-raises, blocks on a network or waits for anything but a write to a local file. What goes wrong is
-said once on standard error.
+Everything here is safe to leave in a script: no call ever raises, and in a run none blocks on a
+network or waits for anything but a write to a local file. What goes wrong is said once on standard
+error. Outside a run the module of the installed package makes one with the first call that logs;
+PONK_TRACKING=off, or `ponk.disable()`, and it does nothing.
 """
 import json as _json
 
@@ -22,7 +23,8 @@ from ponk import _journal
 from ponk._journal import run
 
 __all__ = ["log", "log_metric", "log_metrics", "log_list", "log_table", "log_param", "log_params", "set_tag",
-           "set_tags", "log_artifact", "log_artifacts", "log_text", "log_dict", "log_image", "log_figure", "run"]
+           "set_tags", "log_artifact", "log_artifacts", "log_text", "log_dict", "log_image", "log_figure", "run",
+           "disable"]
 
 
 @_journal.never_fails
@@ -101,7 +103,14 @@ def set_tags(tags):
     _journal.write(_journal.word_records("tag", tags))
 
 
+def disable():
+    """Nothing is logged from now on by this process and those that it forks."""
+    _journal.disable()
+
+
 def _note_files(names):
+    if not any(names) and not run and _journal.outside() and _journal.outside().wanted():
+        _journal.warn("files: they are kept only in runs that 'ponk submit' started")
     _journal.write([{"artifact": name, "kind": "file", "time": _journal.now()} for name in names if name])
 
 

@@ -5,7 +5,7 @@
 
 namespace ponk {
 
-// The version of this program, "0.1.0". A daemon of another version is replaced.
+// The version of this program, "0.1.0". Several share a daemon: base/api_version.hpp.
 std::string_view own_version();
 
 }  // namespace ponk

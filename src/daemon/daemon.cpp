@@ -123,6 +123,24 @@ void tell_followers(engine::Engine& engine, const Error& loss)
     os::sleep_for(200ms, {});  // for the answers
 }
 
+// Whoever removed the program wants no daemon of it; who replaced it wants one of the other, which
+// the next command starts. A pinned port has clients that could not start one.
+bool program_is_gone(bool pinned)
+{
+    struct stat program {};
+    if (::stat("/proc/self/exe", &program) != 0 || program.st_nlink > 0) return false;
+    if (!pinned) return true;
+    char name[4096];
+    const ssize_t length = ::readlink("/proc/self/exe", name, sizeof name);
+    if (length <= 0) return false;
+    std::string_view path(name, static_cast<std::size_t>(length));
+    constexpr std::string_view mark = " (deleted)";
+    if (path.ends_with(mark)) path.remove_suffix(mark.size());
+    return ::access(std::string(path).c_str(), F_OK) != 0;
+}
+
+constexpr auto idle_without_program = std::chrono::milliseconds(3s).count();
+
 // The daemon's main thread: waits for a reason to end.
 std::string wait_for_end(const Options& options,
                          const Signals& signals,
@@ -133,6 +151,7 @@ std::string wait_for_end(const Options& options,
                          engine::Engine& engine)
 {
     auto quiet_since = boot_milliseconds();
+    auto idle_since = quiet_since;
     auto served = server.requests_served();
     bool was_busy = true;
     std::vector<int> fds{signals.fd(), stop_bell.fd()};
@@ -152,12 +171,16 @@ std::string wait_for_end(const Options& options,
         const bool busy = engine.active_runs() > 0 || server.requests_served() != served;
         served = server.requests_served();
         // Clients of a port that was told to them cannot start a daemon.
-        if (busy || endpoints.note().pinned) quiet_since = now;
+        const bool pinned = endpoints.note().pinned;
+        if (busy) idle_since = now;
+        if (busy || pinned) quiet_since = now;
         // What a large run or answer needed goes back to the system once it is quiet.
         if (was_busy && !busy) ::malloc_trim(0);
         was_busy = busy;
         const auto limit = std::chrono::milliseconds(options.idle_limit).count();
         if (limit > 0 && now - quiet_since > limit) return "idle";
+        if (limit > 0 && now - idle_since > idle_without_program && program_is_gone(pinned))
+            return "its program was removed";
     }
 }
 

@@ -113,31 +113,59 @@ def test_follower_gives_up_on_a_daemon_that_hangs_later(ponk):
     ponk.run("cancel", "last", "--wait", "--grace", "1s")
 
 
-def test_daemon_of_another_version_is_replaced_and_the_run_ends_true(ponk, next_program):
+def other_version(ponk, program, *words):
+    return subprocess.run([program, *words], cwd=ponk.project, env=ponk.environment, capture_output=True, check=True, timeout=60).stdout
+
+
+def test_versions_share_a_daemon_until_its_user_stops_it(ponk, next_program):
     ponk.write("count.py", "import sys, time\nfor i in range(60):\n    print('line', i, flush=True)\n    time.sleep(0.05)\n"
                            "sys.stdout.write('end')\nraise SystemExit(9)\n")
     follower = subprocess.Popen([ponk.program, "submit", "count.py"], cwd=ponk.project, env=ponk.environment,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert follower.stdout.readline() == b"line 0\n"
     before = ponk.json("daemon", "status")
-    newer = dict(ponk.environment)
 
-    status = json.loads(subprocess.run([next_program, "experiment", "status", "last", "-o", "json"], cwd=ponk.project,
-                                       env=newer, capture_output=True, check=True, timeout=60).stdout)
-    after = ponk.json("daemon", "status")
+    status = json.loads(other_version(ponk, next_program, "experiment", "status", "last", "-o", "json"))
+    shared = ponk.json("daemon", "status")
+    other_version(ponk, next_program, "daemon", "stop")
+    other_version(ponk, next_program, "runs")
 
     assert status["status"] == "Running"
-    assert after["version"] == before["version"] + "-next" and after["pid"] != before["pid"]
-    # The follower of the older version brings its own daemon back: it loses no byte over it.
+    assert (shared["version"], shared["pid"]) == (before["version"], before["pid"])
+    # The follower has started its own again, or follows the other's: it loses no byte over it.
     rest = follower.communicate(timeout=60)[0]
     log = b"".join(b"line %d\n" % i for i in range(60)) + b"end"
     assert b"line 0\n" + rest == log and follower.returncode == 9
-    record = json.loads(subprocess.run([next_program, "history", "last"], cwd=ponk.project, env=newer,
-                                       capture_output=True, check=True, timeout=60).stdout)
+    record = json.loads(other_version(ponk, next_program, "history", "last"))
     assert (record["status"], record["exit_code"]) == ("Failed", 9)
     assert record["evidence"]["log_length"] == len(log) and record["evidence"]["by"] == "stub"
-    assert subprocess.run([next_program, "logs", "last"], cwd=ponk.project, env=newer, capture_output=True,
-                          check=True, timeout=60).stdout == log
+    assert other_version(ponk, next_program, "logs", "last") == log
+
+
+def test_the_next_command_after_a_stop_starts_its_own_version(ponk, next_program):
+    ponk.run("runs")
+    own = ponk.json("daemon", "status")["version"]
+    other_version(ponk, next_program, "daemon", "stop")
+
+    other_version(ponk, next_program, "runs")
+
+    assert ponk.json("daemon", "status")["version"] == own + "-next"
+
+
+def test_a_daemon_whose_program_was_removed_ends_when_it_is_idle(ponk, tmp_path):
+    copy = tmp_path / "ponk"
+    shutil.copy(ponk.program, copy)
+    other_version(ponk, copy, "runs")
+    pid = daemon_pid(ponk)
+
+    copy.unlink()
+
+    for _ in range(600):
+        if not os.path.exists(f"/proc/{pid}"):
+            break
+        time.sleep(0.1)
+    assert not os.path.exists(f"/proc/{pid}")
+    assert "its program was removed" in (ponk.home / "daemon.log").read_text()
 
 
 def test_time_limit_holds_when_the_stub_is_killed(ponk):

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Homes of earlier versions open with this program, and those of later ones are left alone."""
+import json
 import os
 import re
 import shutil
+import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -138,14 +141,51 @@ def test_runs_on_a_disk_that_was_not_mounted_at_the_upgrade_are_converted_later(
     assert ponk.text("logs", runs[0]) == "".join(f"step {step}\n" for step in range(20))
 
 
-def test_a_daemon_is_not_stopped_for_one_that_cannot_serve(ponk, next_program):
+def answer_as_daemon(ponk, **about):
+    """A daemon of some other program on the socket of this home, for as long as the test lasts."""
+    ponk.home.mkdir(mode=0o700, exist_ok=True)
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(str(ponk.home / "daemon.sock"))
+    server.listen()
+    body = json.dumps({"version": "9.9.9", "pid": os.getpid(), "serves": [], **about}).encode()
+
+    def serve():
+        while True:
+            try:
+                client = server.accept()[0]
+            except OSError:
+                return
+            asked.append(client.recv(65536).split(b"\r\n")[0].decode())
+            client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+            client.close()
+
+    asked = []
+    threading.Thread(target=serve, daemon=True).start()
+    return server, asked
+
+
+def test_a_daemon_that_speaks_another_api_is_named_and_not_ended(ponk):
+    server, asked = answer_as_daemon(ponk, api=99)
+
+    said = ponk.run("runs", code=None)
+
+    server.close()
+    (ponk.home / "daemon.sock").unlink()
+    text = said.stderr.decode()
+    assert said.returncode != 0
+    assert f"the daemon of ponk 9.9.9 (process {os.getpid()}) speaks version 99 of the API" in text
+    assert "Run 'ponk daemon stop'" in text
+    assert asked and not [line for line in asked if line.startswith("POST")]
+
+
+def test_the_daemon_is_shared_also_when_the_other_program_could_not_serve(ponk, next_program):
     ponk.run("runs")
+    before = ponk.json("daemon", "status")
     (ponk.home / "format").write_text("ponk-home 99\n")
 
-    done = subprocess.run([next_program, "runs"], cwd=ponk.project, env=ponk.environment, capture_output=True, timeout=60)
+    subprocess.run([next_program, "runs"], cwd=ponk.project, env=ponk.environment, capture_output=True, timeout=60, check=True)
 
-    assert done.returncode == 69 and b"newer ponk" in done.stderr
-    assert ponk.json("daemon", "status")["version"]
+    assert ponk.json("daemon", "status")["pid"] == before["pid"]
 
 
 def test_a_home_of_a_newer_version_is_refused_in_one_sentence(ponk):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/native/handlers.hpp"
+#include "base/api_version.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
@@ -42,7 +43,7 @@ Result<net::Response> show_daemon(const Services& services, const Call& call)
     const auto uri = services.endpoints == nullptr ? std::string() : services.endpoints->uri();
     return net::json_response(
         JsonObject{{"version", own_version()},
-                   {"api", 1},
+                   {"api", api_version},
                    {"pid", is_owner ? Json(static_cast<std::int64_t>(::getpid())) : Json()},
                    {"home", is_owner ? Json(services.context().home.native()) : Json()},
                    {"socket", is_owner ? Json(services.socket) : Json()},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/client/daemon.hpp"
 
+#include "base/api_version.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/client/daemon_start.hpp"
@@ -72,6 +73,26 @@ Result<std::optional<Json>> greet(net::Client& client, const os::Path& socket, m
     return tl::unexpected(reply.error());
 }
 
+// Several installed versions share a daemon: whichever came first serves all that speak its API.
+bool speaks_our_api(const Json& about)
+{
+    return about.integer("api") == api_version;
+}
+
+// It has runs and clients of others: only its user decides when another version takes its place.
+Error other_api(const Json& about)
+{
+    return {ErrorKind::conflict,
+            fmt::format("the daemon of ponk {} (process {}) speaks version {} of the API, and this "
+                        "ponk {} speaks version {}",
+                        printable(about.text("version")),
+                        about.integer("pid"),
+                        about.integer("api"),
+                        own_version(),
+                        api_version),
+            "Run 'ponk daemon stop' to let the next command start its own; runs continue."};
+}
+
 // Others depend on an address that is served: whoever began that ends it.
 Result<> end_other(net::Client& client, const Json& about, const std::string& reason)
 {
@@ -125,16 +146,16 @@ Result<std::optional<Daemon>> Daemon::find(const os::Path& home, milliseconds li
 Result<Daemon> Daemon::reach(const os::Path& home)
 {
     auto found = TRY(find(home));
-    if (found && found->about().text("version") == own_version()) return std::move(*found);
+    if (found && speaks_our_api(found->about())) return std::move(*found);
     TRY(make_home(home));
     const os::Fd lock = TRY(lock_start(home, after(start_limit)));
     // While we waited for the lock, another command may have done it.
     found = TRY(find(home));
-    if (found && found->about().text("version") == own_version()) return std::move(*found);
+    if (found && speaks_our_api(found->about())) return std::move(*found);
     if (found) {
+        // Nobody is told to stop it for one that could not serve.
         TRY(check_daemon(home, after(start_limit)));
-        TRY(end_other(
-            found->client_, found->about(), fmt::format("replaced by version {}", own_version())));
+        return tl::unexpected(other_api(found->about()));
     }
     TRY(start_daemon(home, after(start_limit)));
     found = TRY(find(home));

@@ -26,7 +26,7 @@ public:
     // The daemon that runs now; nothing when there is none. Never starts one.
     static Result<std::optional<Daemon>> find(const os::Path& home,
                                               std::chrono::milliseconds limit = greeting_limit);
-    // The daemon of our own version: found, started, or put in the place of another version.
+    // The daemon, found or started. One of another version serves us too if it speaks our API.
     static Result<Daemon> reach(const os::Path& home);
 
     // Ends the one that runs, if any, because we are to be the daemon ourselves. As long as the
