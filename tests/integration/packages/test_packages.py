@@ -65,7 +65,7 @@ def test_the_tarball_has_the_program_and_its_manual(packages):
     with tarfile.open(found) as archive:
         names = ["/".join(name.split("/")[1:]) for name in archive.getnames()]
 
-    assert {"bin/ponk", "share/man/man1/ponk.1", "share/man/man1/ponk-experiment-submit.1", "LICENSE"} <= set(names)
+    assert {"bin/ponk", "share/man/man1/ponk.1", "share/man/man1/ponk-experiment.1", "LICENSE"} <= set(names)
 
 
 def test_a_first_run_with_the_wheel_and_nothing_left_after_it(make_environment, ponk, program):
