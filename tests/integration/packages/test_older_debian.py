@@ -17,7 +17,7 @@ printf 'import ponk\\nponk.log("loss", 0.25)\\nprint("first")\\n' >first.py
 """
 # Processes of a program that is gone, and files that a removal forgot.
 LEFT = """
-cd /root
+cd /srv
 programs() { for exe in /proc/[0-9]*/exe; do readlink $exe || true; done | grep ponk; }
 for i in $(seq 600); do programs >/dev/null || break; sleep 0.1; done
 programs && exit 3
@@ -38,15 +38,15 @@ def tree(request, tmp_path):
 
 def bring(tree, packages, pattern):
     package, = packages.glob(pattern)
-    shutil.copy(package, tree.root / "root" / package.name)
+    shutil.copy(package, tree.root / "srv" / package.name)
     return package.name
 
 
 def test_the_wheel_installs_runs_and_goes(tree, packages):
     name = bring(tree, packages, "*.whl")
 
-    said = tree.run(f"python3 -m venv env\nenv/bin/pip install -q --no-index ./{name}\n" + FIRST_RUN.format(ponk="/root/env/bin/ponk")
-                    + "cd /root\nenv/bin/pip uninstall -q -y ponk-workbench\n" + LEFT + "find env -name '*ponk*'\n")
+    said = tree.run(f"python3 -m venv env\nenv/bin/pip install -q --no-index ./{name}\n" + FIRST_RUN.format(ponk="/srv/env/bin/ponk")
+                    + "cd /srv\nenv/bin/pip uninstall -q -y ponk-workbench\n" + LEFT + "find env -name '*ponk*'\n")
 
     assert said.splitlines() == ["first", "0.25"]
 
@@ -66,7 +66,7 @@ def test_the_package_of_debian_installs_runs_and_goes(tree, packages):
 def test_the_tarball_runs_from_where_it_lies(tree, packages):
     name = bring(tree, packages, "*.tar.gz")
 
-    said = tree.run(f"mkdir there && tar -C there --strip-components=1 -xf {name}\n" + FIRST_RUN.format(ponk="/root/there/bin/ponk")
-                    + "ls /root/there /root/there/share/man/man1/ponk.1\n")
+    said = tree.run(f"mkdir there && tar -C there --strip-components=1 -xf {name}\n" + FIRST_RUN.format(ponk="/srv/there/bin/ponk")
+                    + "ls /srv/there /srv/there/share/man/man1/ponk.1\n")
 
-    assert said.splitlines() == ["first", "0.25", "/root/there/share/man/man1/ponk.1", "", "/root/there:", "LICENSE", "bin", "share"]
+    assert said.splitlines() == ["first", "0.25", "/srv/there/share/man/man1/ponk.1", "", "/srv/there:", "LICENSE", "bin", "share"]

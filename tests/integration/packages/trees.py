@@ -44,9 +44,9 @@ class Tree:
 
     def run(self, script):
         """What a shell says in the tree, with processes of its own: none of them outlives it."""
-        (self.root / "root/script").write_text("set -e\nexport HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin\ncd /root\n" + script)
+        (self.root / "srv/script").write_text("set -e\nexport HOME=/srv LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin\ncd /srv\n" + script)
         inside = ("mount --make-rprivate / && mount -t proc proc \"$0/proc\" && mount --rbind /dev \"$0/dev\" && "
-                  "mount -t tmpfs tmpfs \"$0/tmp\" && exec chroot \"$0\" /bin/bash /root/script")
+                  "mount -t tmpfs tmpfs \"$0/tmp\" && exec chroot \"$0\" /bin/bash /srv/script")
         done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", inside, str(self.root)],
                               capture_output=True, timeout=300)
         assert done.returncode == 0, (script, done.stdout.decode()[-3000:], done.stderr.decode()[-3000:])
