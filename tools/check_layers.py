@@ -146,7 +146,7 @@ INSIDE = {
         "projects": {"client", "terminal"},
         "completion": {"client", "projects", "syntax"},
         "commands": {"client", "completion", "syntax"},
-        ".": {"client", "commands", "syntax"},
+        ".": {"client", "commands", "syntax", "terminal"},
         "runs": {"client", "syntax", "terminal"},
         "hosts": {"client", "runs", "syntax", "terminal"},
         "gpus": {"client", "hosts", "runs"},

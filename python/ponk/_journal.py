@@ -22,6 +22,7 @@ LONGEST_NAME = 250  # as every client of the tracking API takes it
 _writers = {}  # pid -> _Writer; after a fork the child finds no entry of its own
 _steps = {}  # (pid, name) -> counter
 _params = {}  # name -> the value it was logged with
+_numbered = set()  # names whose values are numbers
 _warned = set()  # kinds that were said
 _MOST_WARNINGS = 10
 
@@ -181,9 +182,13 @@ def metric_records(name, value, step):
         numbers = as_list(value)
         if numbers is not None:
             return series_records(name, numbers, step)
+        if name in _numbered:
+            warn("log: '%s' has numbers, so the text '%s' is ignored" % (name[:100], str(value)[:100]))
+            return []
         step = step_of(name, step)
         return [{"metric": name, "text": str(value)[:LONGEST_TEXT], "step": step, "time": now()}]
     step = step_of(name, step)
+    _numbered.add(name)
     return [{"metric": name, "value": as_json(number), "step": step, "time": now()}]
 
 
@@ -214,6 +219,7 @@ def word_records(kind, words):
 
 def series_records(name, numbers, step):
     records = []
+    _numbered.add(name)
     for start in range(0, len(numbers), LONGEST_LIST):
         part = numbers[start:start + LONGEST_LIST]
         if step is None:

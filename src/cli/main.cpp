@@ -8,6 +8,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/syntax/help.hpp"
 #include "cli/syntax/parse.hpp"
+#include "cli/terminal/pager.hpp"
 #include "ssh/askpass.hpp"
 
 #include <csignal>
@@ -85,6 +86,15 @@ void end_with_the_reader()
     ::pthread_sigmask(SIG_UNBLOCK, &broken_pipe, nullptr);
 }
 
+// Only for what can be long and comes at once: who follows a run sees its lines as they come.
+std::optional<Pager> start_pager(const Invocation& words)
+{
+    if (words.has("no-pager") || words.has("follow")) return std::nullopt;
+    const bool shows_help = words.help || words.command == nullptr;
+    if (!shows_help && words.command->paged == Command::Paged::no) return std::nullopt;
+    return Pager::start();
+}
+
 int run(std::vector<std::string> words, char** argv, const Entry& entry)
 {
     const auto parsed = parse(words);
@@ -94,6 +104,7 @@ int run(std::vector<std::string> words, char** argv, const Entry& entry)
         return failure.code;
     }
     if (parsed->help || parsed->command == nullptr) {
+        const auto pager = start_pager(*parsed);
         const auto printed = Context::print_text(help_for_terminal(*parsed));
         if (!printed) return exit_code::damaged;
         // A group alone is a question, not a mistake; so is nothing at all.
@@ -105,7 +116,10 @@ int run(std::vector<std::string> words, char** argv, const Entry& entry)
         print_error(Failure(context.error(), exit_code::usage), asked_format(words), false);
         return exit_code::usage;
     }
+    auto pager = start_pager(*parsed);
     const Outcome outcome = parsed->command->run(*context, *parsed);
+    // Why it failed is told when the reader has left the pager.
+    pager.reset();
     if (outcome) return *outcome;
     print_error(outcome.error(), context->asked_format(), context->has_printed());
     return outcome.error().code;

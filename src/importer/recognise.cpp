@@ -42,10 +42,22 @@ Result<Format> recognise_folder(const os::Path& path)
                                                         O_RDONLY | O_NONBLOCK);
     });
     if (has_experiment) return Format::mlflow_files;
-    for (const auto& entry : entries) {
-        if (entry.name == "mlruns" || entry.name == "mlflow.db")
-            return unknown(path, fmt::format("did you mean '{}' in it?", entry.name));
+    // A database is where the runs are; the folder beside it has only their files.
+    for (const std::string_view name : {"mlflow.db", "mlruns"}) {
+        if (std::any_of(entries.begin(), entries.end(), [&](const auto& entry) {
+                return entry.name == name;
+            }))
+            return unknown(path, fmt::format("did you mean '{}' in it?", name));
     }
+    const auto database = path.parent_path() / "mlflow.db";
+    std::error_code problem;
+    if (std::filesystem::is_regular_file(database, problem))
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("cannot import {}: it has only files of runs, which are in the "
+                              "database beside it",
+                              os::in_quotes(path)),
+                  fmt::format("Import {}; the files are found here.", os::in_quotes(database))));
     return unknown(path, "no folder in it has a meta.yaml");
 }
 

@@ -19,6 +19,9 @@ inline constexpr char tag_mark = '\x1f';
 std::string stored_tag(std::string_view key);
 std::string_view shown_tag(std::string_view stored);
 
+// What a person wrote about a run afterwards, under the name that clients of MLflow know.
+inline constexpr std::string_view note_tag = "mlflow.note.content";
+
 // What the script said it was started with: {"lr": "0.1"}.
 Json params_json(const Run& run);
 // All other tags.

@@ -7,6 +7,27 @@ namespace ponk::output {
 
 namespace {
 
+// "--lr 0.1", as arguments of a script begin: at worst a spreadsheet says that it knows no such
+// name. With a call or a reference to something outside it is another matter.
+bool is_option(std::string_view text)
+{
+    const auto dashes = text.find_first_not_of('-');
+    if (dashes == 0 || dashes > 2 || dashes == std::string_view::npos) return false;
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const auto in_name = [&](char c) {
+        return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    };
+    if (!letter(text[dashes])) return false;
+    auto end = dashes;
+    while (end < text.size() && in_name(text[end]))
+        ++end;
+    // "-A1" is a cell.
+    const auto digit = text.substr(dashes, end - dashes).find_first_of("0123456789");
+    if (digit != std::string_view::npos && digit <= 3) return false;
+    if (end < text.size() && text[end] != ' ' && text[end] != '=') return false;
+    return text.find_first_of("|!()@\"\t\r\n") == std::string_view::npos;
+}
+
 // Also what looks as if it had been guarded: whoever takes one apostrophe away has it back.
 bool needs_guard(std::string_view text)
 {
@@ -14,7 +35,7 @@ bool needs_guard(std::string_view text)
     const auto first = text.find_first_not_of('\'');
     return first != std::string_view::npos &&
            begins_formula.find(text[first]) != std::string_view::npos &&
-           (first > 0 || !parse_real(text));
+           (first > 0 || !(parse_real(text) || is_option(text)));
 }
 
 }  // namespace

@@ -26,6 +26,15 @@ TEST(Csv, KeepsTextsFromBecomingFormulas)
     EXPECT_EQ(csv_field("\tx"), "'\tx");
 }
 
+TEST(Csv, LeavesArgumentsOfScriptsAlone)
+{
+    for (const char* text : {"--lr 0.1", "--lr=0.1 --deep", "-v", "--batch-size 3 data/x.csv"})
+        EXPECT_EQ(csv_field(text), text);
+    for (const char* text :
+         {"-A1", "--A1", "-2+3", "--lr SUM(1)", "-x cmd|' /C calc'!A0", "--", "-x+y", "+lr"})
+        EXPECT_EQ(csv_field(text), "'" + std::string(text)) << text;
+}
+
 TEST(Csv, LeavesNumbersAlone)
 {
     EXPECT_EQ(csv_field(-0.5), "-0.5");

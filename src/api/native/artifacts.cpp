@@ -117,6 +117,34 @@ Result<net::Response> show_snapshot(const Services& services, const Call& call)
         JsonObject{{"id", run.snapshot}, {"files", std::move(files)}, {"git", run.git}});
 }
 
+Result<net::Response> show_snapshot_file(const Services& services, const Call& call)
+{
+    constexpr std::uint64_t most = std::uint64_t{4} << 20;
+    const auto path = call.request.parameter("path");
+    if (!path) return fail(ErrorKind::invalid_argument, "'path' is missing");
+    const auto run = TRY(run_record(services, call));
+    const auto& objects = services.context().objects;
+    const auto manifest = TRY(objects.shared_manifest(TRY(engine::snapshot_of(run))));
+    const auto* entry = manifest->find(*path);
+    if (entry == nullptr || !entry->is_file())
+        return fail(ErrorKind::not_found,
+                    "the snapshot of run {} has no file '{}'",
+                    run.id.text(),
+                    printable(*path));
+    if (entry->size > most || !entry->chunks.empty())
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    fmt::format("'{}' has {}, more than the {} that are shown",
+                                                printable(*path),
+                                                byte_size_text(entry->size),
+                                                byte_size_text(most)),
+                                    "'ponk project restore' restores all files of a run."));
+    TRY(charge_answer(static_cast<std::size_t>(entry->size)));
+    net::Response response;
+    response.type = "application/octet-stream";
+    response.body = TRY(objects.read(entry->digest, most));
+    return response;
+}
+
 Result<net::Response> restore_run(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));

@@ -38,6 +38,7 @@ Result<net::Response> wait_for_run(const Services& services, const Call& call);
 Result<net::Response> show_events(const Services& services, const Call& call);
 // log.cpp
 Result<net::Response> show_log(const Services& services, const Call& call);
+Result<net::Response> find_log_tail(const Services& services, const Call& call);
 Result<net::Response> check_log(const Services& services, const Call& call);
 Result<net::Response> keep_log_damage(const Services& services, const Call& call);
 // artifacts.cpp
@@ -45,6 +46,7 @@ Result<net::Response> list_artifacts(const Services& services, const Call& call)
 Result<net::Response> download_artifact(const Services& services, const Call& call);
 Result<net::Response> download_named_artifact(const Services& services, const Call& call);
 Result<net::Response> show_snapshot(const Services& services, const Call& call);
+Result<net::Response> show_snapshot_file(const Services& services, const Call& call);
 Result<net::Response> restore_run(const Services& services, const Call& call);
 Result<net::Response> return_run(const Services& services, const Call& call);
 Result<net::Response> clean_run(const Services& services, const Call& call);

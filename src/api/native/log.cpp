@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/native/handlers.hpp"
+#include "api/native/log_place.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/work_budget.hpp"
@@ -22,61 +23,37 @@ constexpr std::size_t block = std::size_t{256} * 1024;
 // Looking for secrets takes longer: what is done at once stays a matter of milliseconds.
 constexpr std::size_t masked_block = std::size_t{64} * 1024;
 
-// A script can give its log any length without writing anything: such holes are not served, for
-// nobody can use gigabytes of zeros.
-constexpr std::uint64_t large_hole = std::uint64_t{1} << 20;
-
-std::uint64_t size_of(int fd)
-{
-    struct stat info {};
-    return ::fstat(fd, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
-}
-
-// Where the next large hole begins, or `end`.
-std::uint64_t large_hole_from(int fd, std::uint64_t at, std::uint64_t end)
-{
-    while (at < end && !work_is_over()) {
-        const auto hole = os::hole_from(fd, at, end);
-        at = os::data_from(fd, hole, end);
-        if (at - hole >= large_hole) return hole;
-    }
-    return end;
-}
-
-// Where in the file the byte is that comes after so many served ones.
-std::uint64_t place_of(int fd, std::uint64_t served)
-{
-    const auto end = size_of(fd);
-    for (std::uint64_t at = 0;;) {
-        const auto hole = large_hole_from(fd, at, end);
-        if (hole == end || served <= hole - at || work_is_over()) return at + served;
-        served -= hole - at;
-        at = os::data_from(fd, hole, end);
-    }
-}
+// Whoever begins in the midst of a log reads so much before it: no form of a secret is longer.
+constexpr std::uint64_t longest_form = std::uint64_t{1} << 20;
 
 // The bytes of a run's log from an offset on, with the run's secrets masked. Offsets count served
 // bytes: with masks they differ from the file's, so a log with secrets is read from the last place
-// before the offset that an earlier reader has found, else from its beginning.
+// before the offset that an earlier reader has found, else from its beginning. They count from
+// `from`, which is a place in the file.
 class LogSource final : public net::BodySource {
 public:
     enum class Follow { no, yes };
     enum class Holes { leave_out, keep };
 
+    struct Range {
+        std::uint64_t from = 0;
+        std::uint64_t offset = 0;
+    };
+
     LogSource(const Services& services,
               RunId id,
-              std::uint64_t offset,
+              Range range,
               Follow follow,
               Holes holes,
               std::shared_ptr<const secrets::RedactionPatterns> patterns)
-        : services_(services), id_(std::move(id)), follow_(follow), holes_(holes)
+        : services_(services), id_(std::move(id)), follow_(follow), holes_(holes), from_(range.from)
     {
         if (patterns && !patterns->empty()) {
             redactor_.emplace(patterns);
             patterns_ = std::move(patterns);
-            skip_ = offset;
+            skip_ = range.offset;
         } else {
-            at_ = offset;
+            at_ = range.offset;
         }
     }
 
@@ -89,7 +66,7 @@ public:
     Step next(std::string& out) override
     {
         for (;;) {
-            if (!file_) open();
+            if (!file_ && !open()) return Step::broken;
             if (file_) {
                 pass_hole();
                 const auto got = redactor_ ? read_masked(out) : read_plain(out);
@@ -110,17 +87,51 @@ public:
     }
 
 private:
-    void open()
+    // Without a log yet it is no failure.
+    Result<> open()
     {
         auto file = os::open_regular(services_.context().log_of(id_).path, os::Links::refuse);
-        if (!file) return;
+        if (!file) return {};
         file_ = std::move(*file);
-        if (holes_ == Holes::leave_out && at_ > 0) at_ = place_of(file_.get(), at_);
+        if (from_ > 0) return begin_in_the_midst();
+        if (holes_ == Holes::leave_out && at_ > 0) at_ = place_of(file_.get(), 0, at_);
         if (redactor_) begin_at_mark();
         // Who reads all of it can tell its digest; of one that is known no other is needed.
         if (at_ == 0 && follow_ == Follow::no && os::status_of(file_.get(), opened_) == 0 &&
             !services_.context().log_digests->find(id_, opened_))
             hash_.emplace();
+        return {};
+    }
+
+    Result<> begin_in_the_midst()
+    {
+        if (!redactor_) {
+            at_ = holes_ == Holes::keep ? from_ + at_ : place_of(file_.get(), from_, at_);
+            return {};
+        }
+        // A secret that goes on here is masked as it is for others.
+        const auto given = TRY(feed_before(*redactor_));
+        if (redactor_->rest() == secrets::Redactor::Rest::holding) {
+            // What it holds back belongs to the lines before, too.
+            secrets::Redactor other(patterns_);
+            skip_ += TRY(feed_before(other)) + other.finish().size() - given;
+        }
+        at_ = from_;
+        return {};
+    }
+
+    // The bytes before the place; how many it gave for them.
+    Result<std::uint64_t> feed_before(secrets::Redactor& redactor) const
+    {
+        std::uint64_t given = 0;
+        for (auto at = from_ - std::min(from_, longest_form); at < from_;) {
+            const auto left = std::min<std::uint64_t>(masked_block, from_ - at);
+            const auto bytes = TRY(os::read_at(file_.get(), at, static_cast<std::size_t>(left)));
+            if (bytes.empty()) break;
+            at += bytes.size();
+            given += redactor.feed(bytes).size();
+        }
+        return given;
     }
 
     void begin_at_mark()
@@ -214,6 +225,7 @@ private:
     RunId id_;
     Follow follow_;
     Holes holes_;
+    std::uint64_t from_;
     os::Fd file_;
     std::uint64_t at_ = 0;
     std::uint64_t skip_ = 0;
@@ -234,15 +246,33 @@ Result<std::shared_ptr<const secrets::RedactionPatterns>> patterns_of(const Serv
     return TRY(engine::RunSecrets::load(services.context(), run)).patterns();
 }
 
+Result<std::uint64_t> count_of(const Call& call, std::string_view name, std::string_view what)
+{
+    const auto number = parse_integer(call.request.parameter(name).value_or("0"));
+    if (!number || *number < 0)
+        return fail(ErrorKind::invalid_argument, "'{}' must be {}", name, what);
+    return static_cast<std::uint64_t>(*number);
+}
+
 }  // namespace
+
+Result<net::Response> find_log_tail(const Services& services, const Call& call)
+{
+    const auto id = TRY(run_of(services, call));
+    const auto lines = TRY(count_of(call, "lines", "a number of lines"));
+    const auto file = os::open_regular(services.context().log_of(id).path, os::Links::refuse);
+    // A run that has not begun has no log yet: its tail is all that comes.
+    const std::uint64_t from = file ? TRY(find_last_lines(file->get(), lines)) : 0;
+    return net::json_response(JsonObject{{"from", static_cast<std::int64_t>(from)}});
+}
 
 Result<net::Response> show_log(const Services& services, const Call& call)
 {
     const auto id = TRY(run_of(services, call));
     const auto run = TRY(services.history().get_run(id));
-    const auto offset = parse_integer(call.request.parameter("offset").value_or("0"));
-    if (!offset || *offset < 0)
-        return fail(ErrorKind::invalid_argument, "'offset' must be a number of bytes");
+    LogSource::Range range;
+    range.offset = TRY(count_of(call, "offset", "a number of bytes"));
+    range.from = TRY(count_of(call, "from", "a number of bytes"));
     const bool raw = call.request.parameter("raw").value_or("") == "1";
     if (raw && call.request.listener_kind != net::ListenerKind::unix_socket) {
         return fail(ErrorKind::invalid_argument,
@@ -257,7 +287,7 @@ Result<net::Response> show_log(const Services& services, const Call& call)
     response.stream =
         std::make_unique<LogSource>(services,
                                     id,
-                                    static_cast<std::uint64_t>(*offset),
+                                    range,
                                     follow,
                                     raw ? LogSource::Holes::keep : LogSource::Holes::leave_out,
                                     raw ? nullptr : TRY(patterns_of(services, run)));

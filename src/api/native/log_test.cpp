@@ -79,5 +79,39 @@ TEST_F(MaskedLog, IsNotReadFromItsBeginningByTheNextWhoWantsItsEnd)
     EXPECT_LE(next, 2U + (1U << 4));
 }
 
+TEST_F(MaskedLog, HasTheSameTailAsTheWhole)
+{
+    make_log(3 << 20);
+    const auto whole = drain(from(0));
+    std::size_t begin = whole.size();
+    for (const std::uint64_t lines : {0U, 1U, 2U, 7U, 40U}) {
+        begin = whole.size();
+        for (auto left = lines; left > 0; --left)
+            begin = whole.rfind('\n', begin - 2) + 1;
+        const auto found = body(
+            call("GET", {"runs", id_, "log", "tail"}, {{"lines", std::to_string(lines)}}, Json()));
+        const auto place = std::to_string(found.integer("from"));
+        const auto tail = [&](std::size_t offset) {
+            return drain(call("GET",
+                              {"runs", id_, "log"},
+                              {{"from", place}, {"offset", std::to_string(offset)}},
+                              Json()));
+        };
+        EXPECT_TRUE(tail(0) == whole.substr(begin)) << lines;
+        if (lines > 0) EXPECT_TRUE(tail(3) == whole.substr(begin + 3)) << lines;
+    }
+}
+
+TEST_F(MaskedLog, ShowsNoPartOfASecretThatBeginsBeforeThePlace)
+{
+    make_log(1'500);
+    for (std::size_t place = 0; place < 1'600; ++place) {
+        const auto text =
+            drain(call("GET", {"runs", id_, "log"}, {{"from", std::to_string(place)}}, Json()));
+        ASSERT_EQ(text.find("ter2-hunter2"), std::string::npos) << place;
+        ASSERT_FALSE(text.starts_with("unter2-hunter2")) << place;
+    }
+}
+
 }  // namespace
 }  // namespace ponk::api

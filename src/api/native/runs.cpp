@@ -8,6 +8,7 @@
 #include "engine/run/run_note.hpp"
 #include "engine/secrets/run_secrets.hpp"
 #include "engine/tracked/tracked_records.hpp"
+#include "model/run_words.hpp"
 #include "query/search/filter.hpp"
 #include "query/search/grammar.hpp"
 #include "store/models/registry.hpp"
@@ -116,7 +117,7 @@ Result<net::Response> change_run(const Services& services, const Call& call)
         for (const auto& [key, value] : body["tags"].as_object()) {
             TRY(services.history().set_tag(
                 id,
-                secrets.hide(key),
+                model::stored_tag(secrets.hide(key)),
                 value.is_string() ? std::optional(secrets.hide(value.as_string())) : std::nullopt));
         }
     }

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "cli/client/home.hpp"
+#include "cli/terminal/local_time.hpp"
 #include "config/project/enclosing_project.hpp"
 #include "net/target.hpp"
 #include "os/identity.hpp"
@@ -162,6 +163,11 @@ Outcome Context::print(const Json& document, const View& view)
     }
     const Json* shown = &document;
     if (format() == output::Format::table && !view.rows.is_null()) shown = &view.rows;
+    Json local;
+    if (format() == output::Format::table && shows_local_time()) {
+        local = with_local_times(*shown);
+        shown = &local;
+    }
     if (format() == output::Format::tsv && !view.exact.is_null()) shown = &view.exact;
     TRY(print_text(output::render(*shown, format(), terminal, view.columns), passing_of(format())));
     printed_ = true;

@@ -155,6 +155,7 @@ constinit const Command cmd_check = {
     .options = check_command::options,
     .positionals = check_command::positionals,
     .examples = check_command::examples,
+    .paged = Command::Paged::yes,
     .exits = "0 if there are no errors (there may be warnings), 65 if there are.",
     .run = check_command::run,
 };

@@ -27,6 +27,9 @@ inline constexpr Positional run = {
     .count = Positional::Count::optional,
     .complete = Complete::run};
 
+inline constexpr Positional one_run = {
+    .name = run.name, .help = run.help, .count = Positional::Count::one, .complete = Complete::run};
+
 // The predecessor named the run by an option and wanted the target as well.
 inline constexpr Option run_option = {
     .name = "run", .brief = "r", .value = "RUN", .help = "Same as RUN.", .complete = Complete::run};

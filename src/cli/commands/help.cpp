@@ -26,6 +26,7 @@ constinit const Command cmd_help = {
     .path = "help",
     .summary = "Show the help of a command",
     .positionals = help_command::positionals,
+    .paged = Command::Paged::yes,
     .run = help_command::run,
 };
 

@@ -97,6 +97,7 @@ constinit const Command cmd_man = {
     .options = man_command::options,
     .positionals = man_command::positionals,
     .examples = man_command::examples,
+    .paged = Command::Paged::yes,
     .run = man_command::run,
 };
 

@@ -8,10 +8,12 @@
 #include "cli/syntax/man.hpp"
 #include "cli/syntax/parse.hpp"
 #include "config/project/project.hpp"
+#include "net/target.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace ponk::cli {
 namespace {
@@ -30,10 +32,16 @@ Json ask(const std::string& path)
     return answer ? std::move(*answer) : Json();
 }
 
-Candidates runs()
+Candidates runs(const std::string& project)
 {
     Candidates list{{"last", "the newest run of the project"}};
-    const Json answer = ask("/runs?limit=50");
+    std::error_code problem;
+    const auto folder = std::filesystem::canonical(project.empty() ? "." : project, problem);
+    if (problem) return list;
+    const auto known =
+        ask("/projects/lookup?path=" + net::percent_encode(folder.native())).text("id");
+    if (known.empty()) return list;
+    const Json answer = ask("/runs?limit=50&project=" + net::percent_encode(known));
     if (!answer["runs"].is_array()) return list;
     for (const Json& run : answer["runs"].as_array()) {
         const std::string id = run.text("run_id");
@@ -81,7 +89,7 @@ values(Complete what, Words choices, const std::string& project, std::string_vie
         list.push_back({":folder", ""});
         break;
     case Complete::run:
-        return runs();
+        return runs(project);
     case Complete::configuration:
     case Complete::target:
         return of_project(what, project);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/runs/log_stream.hpp"
 
+#include "cli/terminal/pager.hpp"
 #include "os/wait.hpp"
 
 #include <fmt/format.h>
@@ -22,9 +23,10 @@ constexpr seconds patience{60};
 
 std::string target_of(const LogRequest& request, std::uint64_t offset)
 {
-    return fmt::format("/runs/{}/log?offset={}{}{}",
+    return fmt::format("/runs/{}/log?offset={}{}{}{}",
                        request.run,
                        offset,
+                       request.from > 0 ? fmt::format("&from={}", request.from) : "",
                        request.follow == Follow::yes ? "&follow=1" : "",
                        request.form == LogForm::raw ? "&raw=1" : "");
 }
@@ -62,7 +64,7 @@ Result<> LogWriter::write(std::string_view bytes)
     if (before_) before_();
     shown_.clear();
     filter_.feed(bytes, shown_);
-    return os::write_all(fd_, shown_);
+    return give(shown_);
 }
 
 Result<> LogWriter::finish()
@@ -70,7 +72,42 @@ Result<> LogWriter::finish()
     if (!terminal_) return {};
     shown_.clear();
     filter_.finish(shown_);
-    return os::write_all(fd_, shown_);
+    TRY(give(shown_));
+    return os::write_all(Pager::way_of(fd_), lines_.finish());
+}
+
+Result<> LogWriter::give(const std::string& shown)
+{
+    const int way = Pager::way_of(fd_);
+    return os::write_all(way, way == fd_ ? shown : lines_.feed(shown));
+}
+
+void OverwrittenLines::take(char c, std::string& out)
+{
+    constexpr std::size_t longest = std::size_t{64} << 10;
+    if (c == '\r') {
+        returned_ = true;
+        return;
+    }
+    if (returned_ && c != '\n') line_.clear();
+    returned_ = false;
+    line_ += c;
+    if (c != '\n' && line_.size() < longest) return;
+    out += line_;
+    line_.clear();
+}
+
+std::string OverwrittenLines::feed(std::string_view bytes)
+{
+    std::string out;
+    for (const char c : bytes)
+        take(c, out);
+    return out;
+}
+
+std::string OverwrittenLines::finish()
+{
+    return std::exchange(line_, {});
 }
 
 Result<std::uint64_t>
@@ -109,6 +146,12 @@ copy_log(Daemon& daemon, const LogRequest& request, LogWriter& writer, std::stop
     }
     TRY(writer.finish());
     return offset - request.offset;
+}
+
+Result<std::uint64_t> find_log_tail(Daemon& daemon, const std::string& run, std::uint64_t lines)
+{
+    const Json answer = TRY(daemon.get(fmt::format("/runs/{}/log/tail?lines={}", run, lines)));
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(answer.integer("from"), 0));
 }
 
 Result<std::optional<Error>> find_log_damage(Daemon& daemon, const std::string& run)

@@ -12,6 +12,21 @@
 
 namespace ponk::cli {
 
+// What a line of a log looks like in the end: a progress bar writes over itself by CR, and a pager
+// would show each of its states.
+class OverwrittenLines {
+public:
+    // The lines that are complete with these bytes.
+    std::string feed(std::string_view bytes);
+    std::string finish();
+
+private:
+    void take(char c, std::string& out);
+
+    std::string line_;
+    bool returned_ = false;  // the next character writes over the line
+};
+
 // Where a log goes: exact bytes into a file or pipe, filtered ones on a terminal.
 class LogWriter {
 public:
@@ -21,27 +36,34 @@ public:
     Result<> finish();
 
 private:
+    Result<> give(const std::string& shown);
+
     int fd_;
     std::function<void()> before_;
     bool terminal_;
     TerminalFilter filter_;
     std::string shown_;
+    OverwrittenLines lines_;
 };
 
 enum class Follow { no, yes };
 enum class LogForm { masked, raw };
 
 struct LogRequest {
-    std::string run;  // full id
-    std::uint64_t offset = 0;
+    std::string run;           // full id
+    std::uint64_t offset = 0;  // behind `from`
     Follow follow = Follow::no;
     LogForm form = LogForm::masked;
+    std::uint64_t from = 0;  // of `find_log_tail`
 };
 
 // Copies the log of a run to `writer`, each byte once: when the daemon dies or is replaced, it goes
 // on where it was. Returns the number of bytes; `cancelled` when stopped.
 Result<std::uint64_t>
 copy_log(Daemon& daemon, const LogRequest& request, LogWriter& writer, std::stop_token stop = {});
+
+// Where the last lines of a log begin. The daemon reads only them.
+Result<std::uint64_t> find_log_tail(Daemon& daemon, const std::string& run, std::uint64_t lines);
 
 // What is wrong with the log of an ended run, by its exit record; nullopt when all is as it was. A
 // large log may take the daemon a while.

@@ -158,5 +158,14 @@ TEST(Interrupts, the_first_stops_and_the_second_is_noticed)
     EXPECT_TRUE(interrupts.again_within(seconds(30)));
 }
 
+TEST(OverwrittenLines, HaveTheLastStateOfAProgressBar)
+{
+    OverwrittenLines lines;
+    EXPECT_EQ(lines.feed("a\n10%\r2"), "a\n");
+    EXPECT_EQ(lines.feed("0%\r"), "");
+    EXPECT_EQ(lines.feed("\ndos\r\nlast"), "20%\ndos\n");
+    EXPECT_EQ(lines.finish(), "last");
+}
+
 }  // namespace
 }  // namespace ponk::cli

@@ -98,6 +98,7 @@ std::vector<std::string> common_metrics(const JsonArray& newest_first, std::size
 {
     struct Seen {
         std::string name;
+        bool judged = false;  // says how good a run is, as far as its name tells
         std::size_t runs = 0;
     };
     std::vector<Seen> seen;
@@ -108,11 +109,13 @@ std::vector<std::string> common_metrics(const JsonArray& newest_first, std::size
             if (value.is_object() || value.is_array() || name.starts_with(model::system_prefix))
                 continue;
             const auto [place, fresh] = places.emplace(name, seen.size());
-            if (fresh) seen.push_back({name});
+            if (fresh) seen.push_back({name, better_of(name) != Better::unknown});
             ++seen[place->second].runs;
         }
     }
-    std::ranges::stable_sort(seen, std::greater(), &Seen::runs);
+    std::ranges::stable_sort(seen, [](const Seen& a, const Seen& b) {
+        return std::pair(a.runs, a.judged) > std::pair(b.runs, b.judged);
+    });
     std::vector<std::string> names;
     for (Seen& one : seen) {
         if (names.size() == most) break;

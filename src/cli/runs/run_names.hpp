@@ -28,8 +28,9 @@ const Json& last_of(const Json& value);
 // The names of one kind, in order of first sight.
 std::vector<std::string> names_of(const JsonArray& runs, Entity entity);
 
-// Metrics that a table of these runs shows first: those that most of them have, and among these
-// those of the newest run. Without lists and without what ponk measures itself.
+// Metrics that a table of these runs shows first: those that most of them have; among these
+// those whose name tells what is better (a loss, an accuracy), then those of the newest run.
+// Without lists and without what ponk measures itself.
 std::vector<std::string> common_metrics(const JsonArray& newest_first, std::size_t most);
 
 // What a better value of a metric is, as far as its name tells.

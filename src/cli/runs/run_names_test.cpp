@@ -89,6 +89,15 @@ TEST(RunNames, MetricsOfMostRunsComeFirst)
     EXPECT_THAT(common_metrics({}, 9), ElementsAre());
 }
 
+TEST(RunNames, MetricsThatJudgeARunComeBeforeOthers)
+{
+    const auto list =
+        parse_json(R"([{"metrics": {"a": 1.0, "epoch": 3.0, "loss": 0.5, "z": 1.0}}])")
+            .value()
+            .as_array();
+    EXPECT_THAT(common_metrics(list, 9), ElementsAre("loss", "a", "epoch", "z"));
+}
+
 TEST(RunNames, DirectionIsKnownByTheWordsOfAName)
 {
     for (const char* name :

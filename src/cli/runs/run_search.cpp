@@ -21,6 +21,19 @@ bool has_free_name(Entity entity)
 
 }  // namespace
 
+std::vector<std::string> order_entries(const Invocation& words)
+{
+    const auto& grammar = query::search::history_runs;
+    auto entries = words.values("order-by");
+    for (std::string& entry : entries) {
+        const auto as_metric = "metrics." + entry;
+        if (!query::search::parse_order_by(grammar, {entry}) &&
+            query::search::parse_order_by(grammar, {as_metric}))
+            entry = as_metric;
+    }
+    return entries;
+}
+
 tl::expected<JsonObject, Failure> search_options(const Invocation& words)
 {
     const auto& grammar = query::search::history_runs;
@@ -29,7 +42,7 @@ tl::expected<JsonObject, Failure> search_options(const Invocation& words)
     TRY(as_usage(query::search::parse_filter(grammar, filter)));
     if (!filter.empty()) search.set("filter", filter);
     if (const auto experiment = words.value("experiment")) search.set("experiment", *experiment);
-    if (const auto entries = words.values("order-by"); !entries.empty()) {
+    if (const auto entries = order_entries(words); !entries.empty()) {
         TRY(as_usage(query::search::parse_order_by(grammar, entries)));
         search.set("order_by", JsonArray(entries.begin(), entries.end()));
     }
@@ -42,7 +55,7 @@ unknown_names(Daemon& daemon, const Invocation& words, JsonObject scope, const J
     const auto& grammar = query::search::history_runs;
     std::vector<FieldName> names;
     const auto filter = TRY(query::search::parse_filter(grammar, words.text("filter")));
-    const auto order = TRY(query::search::parse_order_by(grammar, words.values("order-by")));
+    const auto order = TRY(query::search::parse_order_by(grammar, order_entries(words)));
     for (const auto& comparison : filter) {
         // Whoever asks for what is not there knows it.
         const bool absent = comparison.op == query::search::Operator::is_null;

@@ -16,6 +16,10 @@ namespace ponk::cli {
 // is told before anything is asked; empty when neither is there.
 tl::expected<JsonObject, Failure> search_options(const Invocation& words);
 
+// The values of --order-by; a name alone that no field has is a metric: "loss DESC" is
+// "metrics.loss DESC".
+std::vector<std::string> order_entries(const Invocation& words);
+
 // What --filter and --order-by name that no run has, with what was probably meant: one sentence
 // each. `found` is the answer; when it is empty, the newest runs of `scope` are asked for.
 Result<std::vector<std::string>>

@@ -5,6 +5,8 @@
 #include "base/time.hpp"
 #include "cli/runs/gpu_view.hpp"
 #include "cli/runs/run_names.hpp"
+#include "cli/terminal/local_time.hpp"
+#include "model/run_words.hpp"
 #include "output/cell.hpp"
 
 #include <algorithm>
@@ -43,21 +45,29 @@ bool fits_a_column(const Json& value)
     return !value.is_object() && !value.is_array();
 }
 
-Json row_of(const Json& run, const std::vector<MetricColumn>& metrics, std::string_view now)
+// When it began, in the time of the reader.
+std::string shown_start(const Json& run, const std::string& now)
 {
-    JsonObject row{
-        {"run_id", brief_id(run)},
-        {"run_number", run["run_number"]},
-        {"status", brief_status(run)},
-        {"exit_code", run["exit_code"]},
-        {"script_name", run["script_name"]},
-        {"name", run["name"]},
-        {"target", run["target"]},
-        {"start_time_utc", brief_time(run.text("start_time_utc", run.text("created_utc")), now)},
-        {"duration",
-         run["duration_ms"].is_integer() ? Json(brief_duration_text(run.integer("duration_ms")))
-                                         : Json()},
-        {"gpu_verdict", brief_gpu(run)}};
+    const std::string start = run.text("start_time_utc", run.text("created_utc"));
+    return shows_local_time() ? brief_time(local_time(start), local_time(now))
+                              : brief_time(start, now);
+}
+
+Json row_of(const Json& run, const std::vector<MetricColumn>& metrics, const std::string& now)
+{
+    JsonObject row{{"run_id", brief_id(run)},
+                   {"run_number", run["run_number"]},
+                   {"status", brief_status(run)},
+                   {"exit_code", run["exit_code"]},
+                   {"script_name", run["script_name"]},
+                   {"name", run["name"]},
+                   {"target", run["target"]},
+                   {"start_time_utc", shown_start(run, now)},
+                   {"duration",
+                    run["duration_ms"].is_integer()
+                        ? Json(brief_duration_text(run.integer("duration_ms")))
+                        : Json()},
+                   {"gpu_verdict", brief_gpu(run)}};
     for (const MetricColumn& metric : metrics) {
         const Json& value = run["metrics"][metric.name];
         row.set(metric.key, fits_a_column(value) ? brief_value(value) : Json());
@@ -191,10 +201,12 @@ View view_of_runs(const JsonArray& runs, Projects projects)
     if (std::ranges::any_of(runs, wants_gpus))
         add({.key = "gpu_verdict", .title = "gpu", .min = whole});
     add({.key = "script_name", .title = "script", .min = 12});
-    add({.key = "start_time_utc", .title = "start (UTC)", .min = whole});
+    const std::string now = utc_text(wall_milliseconds());
+    add({.key = "start_time_utc",
+         .title = fmt::format("start ({})", shows_local_time() ? zone_at(now) : "UTC"),
+         .min = whole});
     if (named) add({.key = "name"});
     add({.key = "target"});
-    const std::string now = utc_text(wall_milliseconds());
     JsonArray rows;
     JsonArray exact;
     for (const Json& run : runs) {
@@ -276,6 +288,18 @@ Json with_brief_texts(const Json& value)
     return brief;
 }
 
+// A run may have thousands of outputs.
+std::string files_text(const std::string& attachments)
+{
+    constexpr std::size_t most = 20;
+    if (attachments.empty()) return {};
+    auto names = split(attachments, ',');
+    const auto count = names.size();
+    if (count <= most) return attachments;
+    names.resize(most);
+    return fmt::format("{},… ({} files; -o json lists all)", join(names, ","), count);
+}
+
 }  // namespace
 
 View view_of_run(const Json& run)
@@ -307,8 +331,12 @@ View view_of_run(const Json& run)
                              outage.text("reason")));
     for (const std::string_view key : {"project_path", "experiment", "script_name"})
         add(key);
+    if (const std::string note = run["tags"].text(model::note_tag); !note.empty())
+        rows.set("note", note);
     for (const std::string_view key : {"arguments", "params", "tags"}) {
-        const std::string words = words_text(with_brief_texts(run[key]));
+        Json shown = with_brief_texts(run[key]);
+        if (shown.is_object()) shown.as_object().erase(model::note_tag);
+        const std::string words = words_text(shown);
         if (!words.empty()) rows.set(std::string(key), words);
     }
     for (const std::string_view key : {"target",
@@ -364,7 +392,8 @@ View view_of_run(const Json& run)
     if (std::string made = child_runs_text(run); !made.empty())
         rows.set("child_runs", std::move(made));
     add_gpu_rows(run, rows);
-    add("attachments");
+    if (std::string files = files_text(run.text("attachments")); !files.empty())
+        rows.set("attachments", std::move(files));
     return {.rows = std::move(rows), .columns = {}};
 }
 

@@ -69,6 +69,7 @@ struct Command {
     // looks like.
     enum class Rest { none, untouched } rest = Rest::none;
     std::span<const Example> examples = {};
+    enum class Paged { no, yes } paged = Paged::no;  // long output, without --follow
     std::string_view exits = {};  // what its exit code means, where there is more to say
     enum class Shown { yes, no } shown = Shown::yes;
     Outcome (*run)(Context& context, const Invocation& words) = nullptr;

@@ -211,6 +211,18 @@ private:
     {
         std::string hint = suggest_option(*result_.command, word);
         if (hint.empty()) hint = fmt::format("'ponk {} --help' lists its options.", result_.path);
+        // What a script is given stands behind it.
+        if (result_.command->rest == Command::Rest::untouched) {
+            for (std::size_t i = next_ + 1; i < words_.size(); ++i) {
+                if (!words_[i].ends_with(".py") && !words_[i].ends_with(".ipynb")) continue;
+                hint = fmt::format("Arguments of the script follow it: 'ponk {} {} {} …'. {}",
+                                   result_.path,
+                                   shell_word(words_[i]),
+                                   printable(word),
+                                   hint);
+                break;
+            }
+        }
         return tl::unexpected(Error(ErrorKind::invalid_argument,
                                     fmt::format("'{}' has no option '{}'",
                                                 result_.path,

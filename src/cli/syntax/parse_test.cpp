@@ -157,6 +157,12 @@ TEST(Parse, wrong_choices_get_a_suggestion)
     EXPECT_THAT(bad({"completion", "fihs"}).hint(), HasSubstr("'fish'"));
 }
 
+TEST(Parse, options_before_the_script_are_told_to_follow_it)
+{
+    EXPECT_THAT(bad({"submit", "--lr", "3", "train.py"}).hint(),
+                HasSubstr("'ponk submit train.py --lr …'"));
+}
+
 TEST(Parse, too_many_and_too_few_words_are_told)
 {
     EXPECT_THAT(bad({"version", "now"}).message(), HasSubstr("'now'"));

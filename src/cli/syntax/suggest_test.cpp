@@ -25,6 +25,7 @@ TEST(Suggest, typos_in_group_verb_or_both_are_seen_through)
     EXPECT_THAT(suggest_command({"submti"}), HasSubstr("'ponk submit'"));
     EXPECT_THAT(suggest_command({"vesrion"}), HasSubstr("'ponk version'"));
     EXPECT_THAT(suggest_command({"compare"}), HasSubstr("'ponk history compare'"));
+    EXPECT_THAT(suggest_command({"show", "last"}), HasSubstr("'ponk history info'"));
 }
 
 TEST(Suggest, what_has_no_counterpart_is_said_to_have_none)

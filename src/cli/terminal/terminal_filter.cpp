@@ -2,6 +2,7 @@
 #include "cli/terminal/terminal_filter.hpp"
 
 #include "base/text.hpp"
+#include "cli/terminal/pager.hpp"
 #include "os/file.hpp"
 
 #include <unistd.h>
@@ -130,12 +131,12 @@ void TerminalFilter::finish(std::string& out)
 
 Result<> write_out(int fd, std::string_view text, Passing passing)
 {
-    if (passing == Passing::all || ::isatty(fd) != 1) return os::write_all(fd, text);
+    if (passing == Passing::all || ::isatty(fd) != 1) return os::write_all(Pager::way_of(fd), text);
     TerminalFilter filter(passing);
     std::string shown;
     filter.feed(text, shown);
     filter.finish(shown);
-    return os::write_all(fd, shown);
+    return os::write_all(Pager::way_of(fd), shown);
 }
 
 Result<> print_text(std::string_view text, Passing passing)

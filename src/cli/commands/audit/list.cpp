@@ -208,6 +208,7 @@ constinit const Command cmd_audit_list = {
         "are in 'audit' of ponk's folder.",
     .options = audit_list_command::options,
     .examples = audit_list_command::examples,
+    .paged = Command::Paged::yes,
     .run = audit_list_command::run,
 };
 

@@ -18,6 +18,7 @@ constexpr Option options[] = {
     common::run_option,
     common::ignored_target,
     {.name = "follow", .brief = "f", .help = "Continue until the run has ended."},
+    {.name = "tail", .brief = "n", .value = "N", .help = "Only the last N lines."},
     {.name = "raw", .help = "Also show the values of secrets."},
 };
 constexpr Positional positionals[] = {common::run};
@@ -25,6 +26,7 @@ constexpr std::string_view aliases[] = {"logs"};
 constexpr Example examples[] = {
     {"ponk logs last", "Show the output of the newest run."},
     {"ponk logs -f 4f1e", "Follow a run. Ctrl-C stops following, not the run."},
+    {"ponk logs -f --tail 20 last", "Show the last 20 lines, then follow."},
     {"ponk logs 4f1e > train.log", "Save the log exactly as the script wrote it."},
 };
 
@@ -54,15 +56,24 @@ Outcome run(Context& context, const Invocation& words)
 {
     const Json record = TRY(context.run(TRY(run_name(words, "last"))));
     LogWriter writer(STDOUT_FILENO);
-    const LogRequest request{.run = record.text("run_id"),
-                             .offset = 0,
-                             .follow = words.has("follow") ? Follow::yes : Follow::no,
-                             .form = words.has("raw") ? LogForm::raw : LogForm::masked};
+    std::optional<std::uint64_t> lines;
+    if (const auto given = words.value("tail")) {
+        const auto number = parse_integer(*given);
+        if (!number || *number < 0)
+            return fail_usage("'--tail {}' is not a number of lines", printable(*given));
+        lines = static_cast<std::uint64_t>(*number);
+    }
+    LogRequest request{.run = record.text("run_id"),
+                       .offset = 0,
+                       .follow = words.has("follow") ? Follow::yes : Follow::no,
+                       .form = words.has("raw") ? LogForm::raw : LogForm::masked};
     Daemon* daemon = TRY(context.daemon());
+    if (lines) request.from = TRY(find_log_tail(*daemon, request.run, *lines));
     // What has ended is not left behind by Ctrl-C: it only stops the printing, as it does
     // elsewhere.
     if (request.follow == Follow::no || !record["end_time_utc"].is_null()) {
-        if (TRY(copy_log(*daemon, request, writer)) == 0) explain_no_log(context, record);
+        if (TRY(copy_log(*daemon, request, writer)) == 0 && request.from == 0)
+            explain_no_log(context, record);
     } else {
         // Nothing is printed for a while: that has a reason.
         if (record.text("status") == "Queued" && wants_gpus(record))
@@ -73,8 +84,11 @@ Outcome run(Context& context, const Invocation& words)
             say_detached(context, request.run);
             return exit_code::detached;
         }
-        if (TRY(copied) == 0) explain_no_log(context, TRY(daemon->get("/runs/" + request.run)));
+        if (TRY(copied) == 0 && request.from == 0)
+            explain_no_log(context, TRY(daemon->get("/runs/" + request.run)));
     }
+    // Who wants a few lines does not wait until all is read.
+    if (lines) return exit_code::success;
     if (const auto damage = TRY(find_log_damage(*daemon, request.run)))
         return tl::unexpected(Failure(*damage));
     return exit_code::success;
@@ -90,11 +104,13 @@ constinit const Command cmd_experiment_logs = {
         "Prints the log's bytes exactly, except that values of secrets appear as ***. On a "
         "terminal, control characters other than CR, BS, TAB and colours are printed in readable "
         "form. Without RUN: the newest run of the project. If the log was changed after the run's "
-        "end, ponk prints what is left and exits with code 74.\nCtrl-C stops '--follow' and not "
+        "end, ponk prints what is left and exits with code 74; '--tail' does not check "
+        "this.\nCtrl-C stops '--follow' and not "
         "the run; ponk then prints the commands to follow again or to cancel.",
     .options = experiment_logs_command::options,
     .positionals = experiment_logs_command::positionals,
     .examples = experiment_logs_command::examples,
+    .paged = Command::Paged::yes,
     .exits = "79 with a last line 'ponk: detached:' after Ctrl-C: the run continues.",
     .run = experiment_logs_command::run,
 };

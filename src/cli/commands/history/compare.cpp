@@ -2,12 +2,14 @@
 #include "base/text.hpp"
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/history/code_diff.hpp"
 #include "cli/commands/history/run_comparison.hpp"
 #include "cli/runs/gpu_view.hpp"
 #include "model/run_words.hpp"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unistd.h>
 
 namespace ponk::cli {
@@ -21,6 +23,7 @@ constexpr Option options[] = {
      .times = Option::Times::many,
      .complete = Complete::run},
     {.name = "all", .brief = "a", .help = "Also show fields that are equal."},
+    {.name = "diff", .help = "Also show how the text files of two runs differ."},
     {.name = "all-fields", .help = "Same as --all.", .shown = Option::Shown::no},
 };
 constexpr Positional positionals[] = {
@@ -33,6 +36,7 @@ constexpr Example examples[] = {
     {"ponk history compare 1 2", "Compare runs by their numbers in the project."},
     {"ponk history compare 4f1e 77ab",
      "Show the differences in configuration, arguments, files and metrics."},
+    {"ponk history compare 1 2 --diff", "Show also the lines of code that changed."},
     {"ponk history compare $(ponk runs -n 9 -o tsv --query '[].run_id')",
      "Compare the newest nine runs."},
 };
@@ -103,18 +107,23 @@ JsonArray compare_fields(const JsonArray& runs, Equal equals)
 }
 
 // Files of the two snapshots that are not alike. Runs of clients have none.
-Result<JsonArray> compare_files(Daemon& daemon, const Json& first, const Json& second)
+enum class Diff { hidden, shown };
+Result<JsonArray> compare_files(Daemon& daemon, const Json& first, const Json& second, Diff diff)
 {
     JsonArray rows;
     if (first["snapshot"] == second["snapshot"] || first["snapshot"].is_null() ||
         second["snapshot"].is_null())
         return rows;
+    constexpr std::int64_t most_text = std::int64_t{1} << 20;
     std::map<std::string, std::pair<std::string, std::string>> digests;
+    std::set<std::string> no_text;
     const auto collect = [&](const Json& run, auto member) -> Result<> {
         const Json answer = TRY(daemon.get("/runs/" + run.text("run_id") + "/snapshot"));
         if (!answer["files"].is_array()) return {};
         for (const Json& file : answer["files"].as_array()) {
             digests[file.text("path")].*member = file.text("digest", "?") + to_json(file["mode"]);
+            if (file.integer("size") > most_text || file.text("mode") == "link")
+                no_text.insert(file.text("path"));
         }
         return {};
     };
@@ -125,7 +134,16 @@ Result<JsonArray> compare_files(Daemon& daemon, const Json& first, const Json& s
         const char* change = pair.first.empty()    ? "added"
                              : pair.second.empty() ? "removed"
                                                    : "changed";
-        rows.push_back(JsonObject{{"path", path}, {"change", change}});
+        JsonObject row{{"path", path}, {"change", change}};
+        if (diff == Diff::shown)
+            row.set(
+                "diff",
+                TRY(unified_diff(
+                    daemon,
+                    first.text("run_id"),
+                    second.text("run_id"),
+                    {path, !pair.first.empty(), !pair.second.empty(), !no_text.contains(path)})));
+        rows.push_back(std::move(row));
     }
     return rows;
 }
@@ -193,13 +211,24 @@ Outcome run(Context& context, const Invocation& words)
     TRY(add_packages(*TRY(context.daemon()), runs));
     const auto fields = compare_runs(runs);
     JsonArray files;
-    if (runs.size() == 2) files = TRY(compare_files(*TRY(context.daemon()), runs[0], runs[1]));
+    if (words.has("diff") && runs.size() != 2) return fail_usage("'--diff' needs exactly two runs");
+    if (runs.size() == 2)
+        files = TRY(compare_files(*TRY(context.daemon()),
+                                  runs[0],
+                                  runs[1],
+                                  words.has("diff") ? Diff::shown : Diff::hidden));
     if (context.format() == output::Format::table && !context.has_query()) {
         const auto terminal = output::detect_terminal(STDOUT_FILENO);
         const auto table = comparison_table(runs, fields, equal, terminal);
         if (table.empty() && files.empty())
             return context.done("these runs are equal, except for their ids and times");
         TRY(Context::print_text(table + files_table(files, terminal)));
+        for (const Json& file : files) {
+            if (words.has("diff"))
+                TRY(Context::print_text("\n" + file.text("diff"), Passing::text));
+        }
+        if (!files.empty() && !words.has("diff"))
+            context.note("'--diff' shows the lines that changed");
         return exit_code::success;
     }
     JsonArray ids;
@@ -224,10 +253,14 @@ constinit const Command cmd_history_compare = {
         "no such value. ' *' marks the best value of a metric whose name says what is better: the "
         "lowest loss or error, the highest accuracy, auc or f1. Other metrics have no mark.\nIn "
         "JSON 'fields' contains every field with all values, and for metrics also 'better' (lower, "
-        "higher, null) and 'best', the positions of the best runs, counted from 0.",
+        "higher, null) and 'best', the positions of the best runs, counted from 0. With --diff "
+        "each of "
+        "'files' has a unified 'diff'; files that are not text, or larger than 1 MiB, are only "
+        "named.",
     .options = history_compare_command::options,
     .positionals = history_compare_command::positionals,
     .examples = history_compare_command::examples,
+    .paged = Command::Paged::yes,
     .run = history_compare_command::run,
 };
 

@@ -158,6 +158,8 @@ Outcome run(Context& context, const Invocation& words)
     for (const auto& [key, value] : report.as_object())
         fields.set(key, value);
     TRY(context.done(summary_text(report, words.has("dry-run")), std::move(fields)));
+    if (report["runs"].integer("added") > 0 && !words.has("dry-run"))
+        context.note("'ponk runs --all-projects' lists them");
     if (begun.text("format") == "jsonl" && report["runs"].integer("added") > 0)
         context.note("an export has no files: logs, outputs, model files and snapshots stay on the "
                      "original machine");

@@ -108,23 +108,20 @@ system_part(Daemon& daemon, const Json& record, const output::Terminal& terminal
 // The last lines of the log, made safe for a terminal: a traceback stands there.
 Result<std::string> log_tail(Daemon& daemon, const std::string& id)
 {
+    constexpr std::size_t most = std::size_t{64} << 10;
     std::string log;
+    const auto from = TRY(find_log_tail(daemon, id, tail_lines));
     TRY(daemon.stream(
-        "/runs/" + id + "/log",
+        fmt::format("/runs/{}/log?from={}", id, from),
         [&log](std::string_view bytes) {
             log += bytes;
-            if (log.size() > (std::size_t{1} << 20))
-                log.erase(0, log.size() - (std::size_t{64} << 10));
+            if (log.size() > 16 * most) log.erase(0, log.size() - most);
             return true;
         },
         answer_limit));
-    std::size_t start = log.size();
-    for (std::size_t lines = 0; start > 0; --start) {
-        if (log[start - 1] == '\n' && start != log.size() && ++lines == tail_lines) break;
-    }
     std::string shown;
     TerminalFilter filter;
-    filter.feed(std::string_view(log).substr(start), shown);
+    filter.feed(log, shown);
     filter.finish(shown);
     if (!shown.empty() && shown.back() != '\n') shown += '\n';
     return shown;
@@ -194,6 +191,7 @@ constinit const Command cmd_history_info = {
     .options = history_info_command::options,
     .positionals = history_info_command::positionals,
     .examples = history_info_command::examples,
+    .paged = Command::Paged::yes,
     .exits = "79 with a last line 'ponk: detached:' after Ctrl-C: the run continues.",
     .run = history_info_command::run,
 };

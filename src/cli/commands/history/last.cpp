@@ -22,6 +22,7 @@ constinit const Command cmd_history_last = {
     .path = "history last",
     .summary = "Show the newest run of the project",
     .examples = history_last_command::examples,
+    .paged = Command::Paged::yes,
     .run = history_last_command::run,
 };
 

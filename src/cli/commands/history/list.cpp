@@ -31,7 +31,8 @@ constexpr Option options[] = {
      .help = "Only runs that match: \"metrics.loss < 0.1 AND params.lr = '0.1'\"."},
     {.name = "order-by",
      .value = "KEY",
-     .help = "Sort by this: \"metrics.loss\", \"metrics.accuracy DESC\". May be repeated, to sort "
+     .help = "Sort by this: \"loss\", \"metrics.accuracy DESC\", \"params.lr\". May be repeated, "
+             "to sort "
              "equal runs. Runs without a value come last.",
      .times = Option::Times::many},
     {.name = "columns",
@@ -115,8 +116,8 @@ Result<> add_metrics(const Invocation& words, JsonObject& search)
 {
     constexpr std::size_t most = 100;
     auto names = possible_metrics(join(words.values("columns"), ","));
-    for (const auto& key : TRY(query::search::parse_order_by(query::search::history_runs,
-                                                             words.values("order-by")))) {
+    for (const auto& key :
+         TRY(query::search::parse_order_by(query::search::history_runs, order_entries(words)))) {
         if (key.entity == query::search::Entity::metric) names.push_back(key.key);
     }
     if (names.size() > most) names.resize(most);
@@ -150,6 +151,14 @@ Result<std::string> unknown_experiment(Daemon& daemon, const std::string& wanted
                        near ? fmt::format("; did you mean '{}'?", printable(*near)) : "");
 }
 
+// Imported runs belong to experiments, as those of clients do: they are in no project.
+Result<std::string> no_runs_yet(Daemon& daemon)
+{
+    if (TRY(search_runs(daemon, {}, 1)).empty()) return "no runs yet: ponk submit SCRIPT";
+    return "this project has no runs yet; '--all-projects' lists those of other projects, of "
+           "MLflow clients and of imports";
+}
+
 Result<std::string>
 nothing_found(Daemon& daemon, const Invocation& words, JsonObject search, bool chosen)
 {
@@ -162,9 +171,7 @@ nothing_found(Daemon& daemon, const Invocation& words, JsonObject search, bool c
         return "a client of the tracking API deleted these runs: '--deleted' lists them, 'ponk "
                "history restore RUN' restores them";
     if (chosen) return "no matching runs";
-    return words.has("all-projects")
-               ? "no runs yet: ponk submit SCRIPT"
-               : "no runs yet: ponk submit SCRIPT ('--all-projects' shows other runs)";
+    return no_runs_yet(daemon);
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -183,8 +190,7 @@ Outcome run(Context& context, const Invocation& words)
     if (!several) {
         const std::string project = TRY(context.project_id());
         if (project.empty()) {
-            if (table)
-                context.note("no runs yet: ponk submit SCRIPT ('--all-projects' shows other runs)");
+            if (table) context.note("{}", TRY(no_runs_yet(*TRY(context.daemon()))));
             return context.print(Json(JsonArray{}));
         }
         search.set("project", project);
@@ -242,6 +248,7 @@ constinit const Command cmd_history_list = {
         "is a top-level field, so --query can filter and sort by it.",
     .options = history_list_command::options,
     .examples = history_list_command::examples,
+    .paged = Command::Paged::yes,
     .run = history_list_command::run,
 };
 

@@ -16,7 +16,10 @@ Outcome run(Context& context, const Invocation& words)
     const config::Project project = TRY(config::open_project(TRY(context.project())));
     const config::RunConfiguration configuration =
         TRY(config::load_run_configuration(project, TRY(named::name_of(words))));
-    const Json meaning = config::meaning_of(configuration);
+    Json meaning = config::meaning_of(configuration);
+    // Whether the file says so itself: null leaves it to the target.
+    const auto& own = configuration.user_managed_dependencies;
+    meaning.as_object().set("managedEnvironment", own.given() ? Json(!*own) : Json());
     return context.print(meaning, {.rows = in_words(meaning)});
 }
 
