@@ -333,24 +333,6 @@ def test_absent_things_are_named_with_the_nearest(ponk):
     assert "ponk secret list" in ponk.run("secret", "remove", "other", code=66).stderr.decode()
 
 
-def test_folder_inside_a_project_is_pointed_out(ponk):
-    ponk.write("aml_config/local.compute", "type: local\n")
-    ponk.write("below/x.py", "")
-    done = ponk.run("runs", "-o", "table", cwd=ponk.project / "below")
-    assert f"--project {ponk.project.resolve()}" in done.stderr.decode()
-    assert b"no runs yet: ponk submit SCRIPT" in done.stderr
-    assert b"--project" in ponk.run("submit", "x.py", cwd=ponk.project / "below").stderr
-    assert b"--project" not in ponk.run("runs", "-p", ponk.project / "below", "-o", "table").stderr
-
-
-def test_folder_inside_one_with_runs_is_pointed_out(ponk):
-    ponk.write("x.py", "")
-    ponk.write("below/y.py", "")
-    ponk.run("submit", "x.py")
-    done = ponk.run("runs", "-o", "table", cwd=ponk.project / "below")
-    assert f"--project {ponk.project.resolve()}" in done.stderr.decode()
-
-
 def test_samples_and_checks_are_whole_in_a_narrow_terminal(ponk):
     narrow = {"COLUMNS": "60"}
     names = [sample["name"] for sample in ponk.json("project", "sample", "list")]
