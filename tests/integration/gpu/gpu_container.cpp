@@ -59,7 +59,7 @@ Result<Json> answer(const Json& request)
     const auto image = TRY(dockerapi::find_image(engine, spec.image, after(30s), {}));
     add_gpus(gpus, image ? image->environment : std::vector<std::string>(), spec);
     const auto ended = run_to_the_end(engine, spec);
-    const auto log = dockerapi::tail_of_log(engine, spec.name, after(30s), {});
+    const auto log = dockerapi::tail_of_log(engine, spec.name, 50, after(30s), {});
     (void)dockerapi::remove_container(engine, spec.name, after(1min));
     if (!ended) return tl::unexpected(ended.error());
     auto told = to_json(gpus);
