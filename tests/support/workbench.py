@@ -21,7 +21,7 @@ class Ponk:
         self.project = folder / "project"
         self.project.mkdir()
         self.environment = {
-            "PATH": "/usr/bin:/bin", "HOME": str(folder), "PONK_HOME": str(self.home), "LANG": "C.UTF-8", "NO_COLOR": "1",
+            "PATH": "/usr/bin:/bin", "HOME": str(folder), "PONK_HOME": str(self.home), "LANG": "C.UTF-8", "NO_COLOR": "1", "PAGER": "cat",
         }
 
     def run(self, *words, cwd=None, code=0, input=b"", env=None, umask=-1, timeout=300):

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/api_version.hpp"
 #include "base/version.hpp"
 #include "cli/runs/log_stream.hpp"
 #include "cli/terminal/interrupt.hpp"
@@ -54,7 +55,7 @@ private:
         }
         const std::size_t at = request.find("offset=");
         if (at == request.npos) {
-            const std::string body = fmt::format(R"({{"version":"{}","pid":0}})", own_version());
+            const std::string body = fmt::format(R"({{"version":"{}","api":{},"pid":0}})", own_version(), api_version);
             return reply(peer, body, body.size());
         }
         ++log_requests_;
