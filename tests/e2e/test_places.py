@@ -64,7 +64,9 @@ def test_a_daemon_whose_home_is_gone_ends_and_the_next_command_starts_anew(ponk,
     pid = daemon_of(ponk)
 
     if away == "removed":
-        subprocess.run(["rm", "-rf", str(ponk.home)], check=True)
+        # The daemon may be about to write its last file when 'rm' has seen all others.
+        while subprocess.run(["rm", "-rf", str(ponk.home)]).returncode != 0:
+            time.sleep(0.05)
     else:
         ponk.home.rename(tmp_path / "elsewhere")
 

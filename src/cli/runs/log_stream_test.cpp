@@ -55,7 +55,8 @@ private:
         }
         const std::size_t at = request.find("offset=");
         if (at == request.npos) {
-            const std::string body = fmt::format(R"({{"version":"{}","api":{},"pid":0}})", own_version(), api_version);
+            const std::string body =
+                fmt::format(R"({{"version":"{}","api":{},"pid":0}})", own_version(), api_version);
             return reply(peer, body, body.size());
         }
         ++log_requests_;
