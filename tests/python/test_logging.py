@@ -126,7 +126,6 @@ def test_steps_go_on_behind_the_largest_one_given(python, run):
         ponk.log("m", 3, step=4)
         ponk.log("m", 4)
         ponk.log("m", [5, 6], step=20)
-        ponk.log("m", "word")
         ponk.log("n", 1, step=-7)
         ponk.log("n", 2)
         ponk.log("m", [7, 8])
@@ -134,7 +133,18 @@ def test_steps_go_on_behind_the_largest_one_given(python, run):
         """)
     assert (done.returncode, done.stderr) == (0, b"")
     steps = [(record["metric"], record["step"]) for record in run.records()]
-    assert steps == [("m", 10), ("m", 11), ("m", 4), ("m", 12), ("m", 20), ("m", 22), ("n", -7), ("n", 0), ("m", 23), ("m", 25)]
+    assert steps == [("m", 10), ("m", 11), ("m", 4), ("m", 12), ("m", 20), ("n", -7), ("n", 0), ("m", 22), ("m", 24)]
+
+
+def test_text_does_not_make_a_series_of_numbers_a_text(python, run):
+    done = run.script(python, """if True:
+        import ponk
+        ponk.log("m", 1)
+        ponk.log("m", "word")
+        ponk.log("m", 2)
+        """)
+    assert done.returncode == 0 and b"'m' has numbers, so the text 'word' is ignored" in done.stderr
+    assert [(record["metric"], record["step"]) for record in run.records()] == [("m", 0), ("m", 1)]
 
 
 def test_value_without_a_name_is_left_out_and_told_once(python, run):
