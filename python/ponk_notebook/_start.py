@@ -91,7 +91,7 @@ def _run_cells(book, executor):
 
 
 def main(words):
-    # Where the locale says ASCII, a cell that prints "é" would fail for want of an encoding.
+    # Where the locale says ASCII, a cell that prints "é" would fail: it cannot be encoded.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -25,7 +25,7 @@ using Respond = std::function<void(Response)>;
 
 // What becomes of a request, decided when its head is there and nothing of its body was read.
 struct Reception {
-    // Refuses it now, say for want of a token: its body is not read.
+    // Refuses it now, say because a token is missing: its body is not read.
     std::optional<Response> answer = {};
     // Takes the body as a stream; `finish` makes the answer and the handler is not called.
     std::unique_ptr<BodySink> sink = {};

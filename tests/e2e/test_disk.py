@@ -78,7 +78,7 @@ def test_prune_leaves_other_projects_and_runs_alone(ponk, left, tmp_path):
 
 
 def test_prune_frees_the_store_of_deleted_runs_at_once(ponk):
-    ponk.write("x.py", "import os; open('outputs/o', 'wb').write(os.urandom(4_000_000))\n")
+    ponk.write("x.py", "import random; open('outputs/o', 'wb').write(random.Random(1).randbytes(4_000_000))\n")
     ponk.run("submit", "x.py")
     run = ponk.json("history", "info", "last")["run_id"]
     before = part(ponk.json("disk"), "snapshots")

@@ -23,7 +23,8 @@ def nested(ponk):
     git(ponk.project, "init", "-q")
     ponk.write("tools/deep/train.py", "import os, sys\n"
                "open('outputs/model.txt', 'w').write('m')\n"
-               "print(os.getcwd().split('/work/')[-1], os.environ['PWD'] == os.getcwd(), sys.argv[0])\n")
+               "tree = os.path.dirname(os.environ['PONK_OUTPUTS_DIRECTORY'])\n"
+               "print(os.path.relpath(os.getcwd(), tree), os.environ['PWD'] == os.getcwd(), sys.argv[0])\n")
     ponk.write("common.txt", "x")
     return ponk
 
@@ -43,7 +44,7 @@ def test_a_command_in_a_subfolder_uses_the_project_above_and_says_so(nested):
 
 
 def test_other_programs_start_there_too(nested):
-    nested.write("tools/go.sh", "pwd | sed 's#.*/work/##'; cat ../common.txt\n")
+    nested.write("tools/go.sh", "basename \"$PWD\"; cat ../common.txt\n")
     assert nested.text("submit", "go.sh", cwd=nested.project / "tools") == "tools\nx"
     assert nested.text("submit", "--", "sh", "./go.sh", cwd=nested.project / "tools") == "tools\nx"
 

@@ -77,9 +77,9 @@ def summarize(step, flow):
     out = frame[keys][~pd.Series(group).duplicated().values].reset_index(drop=True)
     if not keys:
         out = pd.DataFrame(index=range(1 if len(frame) else 0))
-    for wish in step.need("summaryColumns", list):
-        name = step.column(flow, wish.get("columnId"))
-        number = wish.get("summaryFunction")
+    for request in step.need("summaryColumns", list):
+        name = step.column(flow, request.get("columnId"))
+        number = request.get("summaryFunction")
         if number not in _SUMMARIES:
             raise step.error("the summary function %r is not known" % (number,), name)
         function, of_numbers = _SUMMARIES[number]
@@ -88,7 +88,7 @@ def summarize(step, flow):
                              "to numbers is missing before it", name)
         grouped = frame[name].groupby(group, sort=False)
         values = grouped.size() if function == "size" else grouped.agg(function)
-        out[str(wish.get("summaryColumnName") or name)] = values.reindex(range(len(out))).values
+        out[str(request.get("summaryColumnName") or name)] = values.reindex(range(len(out))).values
     return fresh(out)
 
 

@@ -10,13 +10,13 @@ _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "
 
 
 def set_column_types(step, flow):
-    for wish in step.need("columnConversion", list):
-        name = step.column(flow, wish.get("columnId"))
-        kind = wish.get("typeProperty")
+    for request in step.need("columnConversion", list):
+        name = step.column(flow, request.get("columnId"))
+        kind = request.get("typeProperty")
         if kind not in _TYPES:
             raise step.error("the type %r is not known; known: 0 text, 1 boolean, 2 integer, "
                              "3 decimal, 4 date" % (kind,), name)
-        arguments = wish.get("typeArguments") or {}
+        arguments = request.get("typeArguments") or {}
         for unknown in sorted(set(arguments) - set(_ARGUMENTS)):
             if arguments[unknown]:
                 raise step.error("the type's argument '%s' is not known" % unknown, name)

@@ -158,8 +158,8 @@ void report_end(const Context& context, const Json& run)
             line += fmt::format(" ({})", signal_text(static_cast<int>(signal)));
     }
     context.note("{}", line);
-    // Why a script ended that has a code of its own, say for want of memory; our own reasons are
-    // the last line.
+    // Why a script ended that has a code of its own, say because memory ran out; our own reasons
+    // are the last line.
     if (const RunEnd end = end_of(run); !end.error && run["error"].is_object()) {
         context.note("{}", run["error"].text("message"));
         if (!run["error"].text("hint").empty()) context.note("hint: {}", run["error"].text("hint"));

@@ -14,8 +14,8 @@ constexpr Positional positionals[] = {
 };
 constexpr Example examples[] = {
     {"ponk project relink /old/place/mnist", "The project was moved to the current folder."},
-    {"ponk project relink 5c1d -p ~/work/mnist",
-     "The project with this id is in ~/work/mnist now."},
+    {"ponk project relink 5c1d -p ~/projects/mnist",
+     "The project with this id is in ~/projects/mnist now."},
 };
 
 Outcome run(Context& context, const Invocation& words)
