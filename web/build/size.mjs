@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page weighs, as it is sent: fails above the limits. The first load is what index.html names and what
+// those files import at once; the rest comes when a view is opened.
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+const first_limit = 150_000;
+const whole_limit = 700_000;
+const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist');
+
+const filesBelow = (folder) => readdirSync(folder).flatMap((name) => {
+  const path = join(folder, name);
+  return statSync(path).isDirectory() ? filesBelow(path) : [path];
+});
+const weight = (path) => gzipSync(readFileSync(path), { level: 6 }).length;
+
+const files = filesBelow(dist);
+const first = new Set();
+const take = (path) => {
+  if (first.has(path)) return;
+  first.add(path);
+  const text = readFileSync(path, 'utf8');
+  const names = path.endsWith('.html') ? [...text.matchAll(/(?:src|href)="([^"]+)"/g)]
+    : path.endsWith('.js') ? [...text.matchAll(/(?:import|from)\s*["'](\.[^"']+)["']/g)] : [];
+  for (const [, name] of names) take(join(dirname(path), name));
+};
+take(join(dist, 'index.html'));
+
+const sum = (paths) => [...paths].reduce((total, path) => total + weight(path), 0);
+const [at_first, whole] = [sum(first), sum(files)];
+console.log(`first load: ${at_first} of ${first_limit} bytes in ${first.size} files; whole page: ${whole} of ${whole_limit} bytes in ${files.length} files (gzip)`);
+if (at_first > first_limit || whole > whole_limit) {
+  for (const path of files) console.error(`${String(weight(path)).padStart(8)} ${first.has(path) ? 'first' : '     '} ${relative(dist, path)}`);
+  process.exit(1);
+}

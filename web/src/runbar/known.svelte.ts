@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a project's latest runs used: the choices of the run bar, and the targets that are looked at.
+import { send } from '../api/client';
+import type { Run, RunPage } from '../api/types';
+import { projects } from '../shell/projects.svelte';
+
+export interface Known {
+  configurations: string[];
+  scripts: string[];
+  targets: { name: string; type: string }[];
+  last: Run | null;
+}
+const nothing: Known = { configurations: ['local'], scripts: [], targets: [{ name: 'local', type: 'local' }], last: null };
+export const known = $state<{ of: string; now: Known }>({ of: '', now: nothing });
+
+/** The project that is chosen, else that of the latest run, else the first whose folder is known. */
+export function projectInUse() {
+  const all = projects.all.filter((project) => project.path.startsWith('/'));
+  return all.find((project) => project.id === projects.current) ?? (projects.current ? undefined : (all.find((project) => project.id === known.now.last?.project) ?? all[0]));
+}
+
+export async function loadKnown(): Promise<void> {
+  const project = projects.current;
+  const { runs } = await send<RunPage>('POST', 'api/v1/runs/search', { limit: 200, ...(project ? { project } : {}) });
+  const mine = project ? runs : runs.filter((run) => run.project === runs[0]?.project);
+  const distinct = (words: string[]) => [...new Set(words.filter(Boolean))];
+  const types = new Map(mine.map((run) => [run.target, run.target_type]));
+  known.now = {
+    configurations: distinct([...mine.map((run) => run.run_configuration), 'local']),
+    scripts: distinct(mine.map((run) => run.script_name).filter((name) => !name.startsWith('('))),
+    targets: distinct(['local', ...mine.map((run) => run.target)]).map((name) => ({ name, type: types.get(name) ?? 'local' })),
+    last: mine[0] ?? null,
+  };
+  known.of = project;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who looks at the page: a session of the daemon, whose token lives as long as this tab.
+import { ApiError, ask, get, onSessionEnded, send, useSession } from '../api/client';
+import type { Session } from '../api/types';
+import { parsePlace, place } from '../shell/router.svelte';
+
+const kept = 'ponk.session';
+type Stage = 'starting' | 'login' | 'offline' | 'open';
+
+export const session = $state<{ stage: Stage; ended: boolean; problem: ApiError | null; who: Session | null }>({
+  stage: 'starting', ended: false, problem: null, who: null,
+});
+
+export const isOwner = () => session.who?.owner === true;
+export const mayWrite = () => session.who !== null && session.who.role !== 'read';
+export const mayAdminister = () => session.who?.role === 'administer';
+
+const told = (problem: unknown) => (problem instanceof ApiError ? problem : new ApiError('internal', String(problem), '', 0));
+
+async function open(token: string): Promise<void> {
+  useSession(token);
+  session.who = await get<Session>('api/v1/ui/session');
+  session.stage = 'open';
+  session.problem = null;
+  session.ended = false;
+}
+
+/** A code or a token becomes a session; what was wrong with it is in `session.problem`. */
+export async function login(how: { code: string } | { token: string }): Promise<void> {
+  try {
+    const answer = (await (await ask('api/v1/ui/login', { body: how, open: true })).json()) as { session: string };
+    sessionStorage.setItem(kept, answer.session);
+    await open(answer.session);
+  } catch (problem) {
+    session.problem = told(problem);
+    session.stage = 'login';
+  }
+}
+
+/** Takes the code out of the address before anything else can see it. */
+function takeCode(): string | null {
+  const found = /^#code=([0-9a-f]+)(?:&to=(.*))?$/.exec(location.hash);
+  if (!found) return null;
+  history.replaceState(null, '', `${location.pathname}${location.search}#${found[2] ?? '/'}`);
+  // A replaced address is no event.
+  place.now = parsePlace(location.hash);
+  return found[1] ?? null;
+}
+
+export async function start(): Promise<void> {
+  onSessionEnded(() => {
+    if (session.stage !== 'open') return;
+    forget();
+    session.ended = true;
+  });
+  const code = takeCode();
+  if (code) return login({ code });
+  const token = sessionStorage.getItem(kept);
+  if (!token) {
+    session.stage = 'login';
+    return;
+  }
+  try {
+    await open(token);
+  } catch (problem) {
+    const error = told(problem);
+    if (error.kind === 'offline') {
+      session.stage = 'offline';
+      return;
+    }
+    forget();
+    session.ended = true;
+  }
+}
+
+function forget(): void {
+  sessionStorage.removeItem(kept);
+  useSession(null);
+  session.who = null;
+  session.stage = 'login';
+}
+
+export async function logout(): Promise<void> {
+  await send('DELETE', 'api/v1/ui/session').catch(() => undefined);
+  forget();
+}
