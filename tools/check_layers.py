@@ -71,6 +71,7 @@ INSIDE = {
         "project": {"files", "ignore", "schema", "text"},
         "packages": {"files", "project", "text"},
         "consents": {"files", "project"},
+        "script": {"files", "packages", "project", "text"},
     },
     "query": {
         ".": set(),
@@ -152,8 +153,8 @@ INSIDE = {
         "gpus": {"client", "hosts", "runs"},
         # A folder for each noun; none knows another.
         **{"commands/" + noun: {"client", "commands", "gpus", "hosts", "projects", "runs", "syntax", "terminal"}
-           for noun in ("asset", "audit", "computetarget", "daemon", "disk", "doctor", "environment", "experiment", "gpu", "history",
-                        "project", "runconfiguration", "secret", "token")},
+           for noun in ("asset", "audit", "check", "computetarget", "daemon", "disk", "doctor", "environment", "experiment", "gpu", "history",
+                        "project", "runconfiguration", "secret", "session", "token")},
     },
 }
 ANYTHING = {"main.cpp"}  # parses nothing, starts a role: may see everything

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tools/pytest.sh PONK FOLDER [WORD…]: the tests of that folder against that binary, with Debian's pytest
-# and NumPy. What only PyPI has (pyspark, jmespath) is installed once into .cache/venv; where that fails,
+# and NumPy. What only PyPI has (pyspark, jmespath, playwright) is installed once into .cache/venv; where that fails,
 # the tests that need it skip with their reason.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,6 +9,9 @@ ponk=$(realpath "$1")
 shift
 extra=(jmespath==1.0.1)
 [[ ${PONK_TEST_SPARK:-0} == 1 ]] && extra+=(pyspark==3.5.3)
+# Drives Debian's Chromium; it brings no browser of its own.
+[[ " $* " == *" tests/browser"* ]] && extra+=(playwright==1.65.2)
+export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1
 if [[ ! -x .cache/venv/bin/python ]]; then
     /usr/bin/python3 -m venv --system-site-packages .cache/venv
 fi

@@ -23,6 +23,7 @@ def main(ponk, name):
     print("\nNext, in %s:" % os.getcwd())
     for words, why in (
         ("submit train.py --epochs 20 --hidden 128", "another run"),
+        ("ui", "the Workbench page in the browser"),
         ("history list", "all runs with their metrics"),
         ("logs last", "every byte the script wrote"),
         ("history download last -a outputs/loss.png -d /tmp", "a file that it made"),

@@ -14,7 +14,7 @@ export RC_PARAMS=${RC_PARAMS-seed=1} PONK_TEST_FULL=$full
 declare -A result=() seconds=()
 order=()
 selected=0
-steps=(format tree release dependencies guide packages e2e e2e-long mlflow corpus storm storm-tracking
+steps=(format tree release page dependencies guide packages e2e e2e-long mlflow corpus storm storm-tracking
        asan-build unit integration docker host ssh gpu fuzz-seeds tsan-build tsan)
 only_full=(headers environment fuzz storm-remote)
 [[ $full == 1 ]] && steps+=("${only_full[@]}")
@@ -128,6 +128,9 @@ storm_tracking() {
 storm_remote() {
     /usr/bin/python3 tests/integration/host/storm_remote.py --ponk "$release" --cuts 500 --seed "${SEED:-1}"
 }
+page() {
+    tools/page.sh && tools/pytest.sh "$release" tests/browser
+}
 lease_storm() {
     build/asan/tests/integration/gpu/lease_storm -n "$(by_size 200 1000)" -s "${SEED:-1}"
 }
@@ -156,6 +159,8 @@ step tree check_tree
 # What users get, without a warning.
 step release env CONFIGURE="-DPONK_WERROR=ON" tools/build.sh release ponk ponk_next
 build_beside
+# The page: types, texts, size, and what people do with it in a browser.
+step page page
 step dependencies check_dependencies
 step guide tools/guide.sh "$release"
 step packages tools/pytest.sh "$release" tests/integration/packages

@@ -16,10 +16,10 @@ network or waits for anything but a write to a local file. What goes wrong is sa
 error. Outside a run the module of the installed package makes one with the first call that logs;
 PONK_TRACKING=off, or `ponk.disable()`, and it does nothing.
 """
-import json as _json
 
 from ponk import _images
 from ponk import _journal
+from ponk._journal import json as _json
 from ponk._journal import run
 
 __all__ = ["log", "log_metric", "log_metrics", "log_list", "log_table", "log_param", "log_params", "set_tag",

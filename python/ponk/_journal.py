@@ -8,12 +8,15 @@ may log at the same time, and a fork at any moment leaves both sides able to log
 import binascii
 import functools
 import itertools
-import json
 import math
 import os
 import re
 import sys
 import time
+
+from ponk._standard import standard
+
+json = standard("json")
 
 LONGEST_LIST = 5000  # numbers in one record; longer lists become several
 LONGEST_TEXT = 100000  # a record must stay below 1 MiB

@@ -85,6 +85,7 @@ Result<Reply> Calls::dispatch(const Json& head,
     if (call == "launch") return launch(head, stop);
     if (call == "cancel") return cancel(head, stop);
     if (call == "collect") return collect(head, stop);
+    if (call == "finish") return finish(head, stop);
     if (call == "collected") return note_collected(head);
     if (call == "answer") return deliver(head, std::move(payload));
     if (call == "work") return store_work(head, stop);
@@ -94,6 +95,7 @@ Result<Reply> Calls::dispatch(const Json& head,
     if (call == "has-objects") return has_objects(payload, stop);
     if (call == "put-objects") return put_objects(head, std::move(payload), stop);
     if (call == "get-objects") return get_objects(head, stop);
+    if (call == "put-input") return put_input(head, payload);
     for (const auto* name :
          {"environments", "environment-lock", "remove-environment", "collect-environments"}) {
         if (call == name) return keep_environments(head, stop);
@@ -147,6 +149,7 @@ Result<executor::Job> Calls::job_of(const Json& head)
     job.context.submitter_environment = environment_;
     job.spec.runtime.shared_directory = expand(job.spec.runtime.shared_directory);
     job.spec.program.interpreter = expand(job.spec.program.interpreter);
+    TRY(place_inputs(job));
     return job;
 }
 
@@ -168,6 +171,7 @@ Calls::stage(const Json& head, const executor::Progress& progress, std::stop_tok
     const auto job = TRY(job_of(head));
     auto* const executor = TRY(executor_for(head));
     if (auto reply = TRY(lacking(job, stop))) return std::move(*reply);
+    if (auto reply = TRY(lacking_inputs(job, progress, stop))) return std::move(*reply);
     const auto lock = TRY(runs_.lock(job.spec.id, stop));
     TRY(os::make_directories(job.context.directory.task()));
     TRY(runs_.note(job.spec.id, mark::type, head.text("type")));

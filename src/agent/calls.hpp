@@ -2,6 +2,7 @@
 #pragma once
 
 #include "agent/home.hpp"
+#include "agent/input_trees.hpp"
 #include "agent/lease_keeper.hpp"
 #include "agent/run_folders.hpp"
 #include "base/synced.hpp"
@@ -64,12 +65,26 @@ private:
 
     // nullopt when all objects of the job's tree are here; else what to tell the daemon.
     Result<std::optional<Reply>> lacking(const executor::Job& job, const std::stop_token& stop);
+    // The same for its inputs.
+    Result<std::optional<Reply>> lacking_inputs(const executor::Job& job,
+                                                const executor::Progress& progress,
+                                                const std::stop_token& stop);
+    Result<std::optional<Reply>> lacking_input(const model::Input& input,
+                                               const executor::Progress& progress,
+                                               const std::stop_token& stop);
+    Result<> place_inputs(executor::Job& job) const;
+    // Null: not even the list is here.
+    Result<std::shared_ptr<const InputList>> list_of(const Digest& id);
+    Result<executor::Notices> check_inputs(const RunId& run);
     Result<Reply> stage(const Json& head, const executor::Progress& progress, std::stop_token stop);
     Result<Reply> examine(const Json& head, std::stop_token stop);
     Result<Reply> launch(const Json& head, std::stop_token stop);
     Result<Reply> sync(const Json& head, std::stop_token stop);
     Result<Reply> cancel(const Json& head, std::stop_token stop);
     Result<Reply> collect(const Json& head, std::stop_token stop);
+    Result<Reply> finish(const Json& head, std::stop_token stop);
+    Result<executor::Rest>
+    finish_copy_of(const Subject& subject, const Json& keep, std::stop_token stop);
     Result<Reply> note_collected(const Json& head);
     Result<Reply> deliver(const Json& head, std::string payload);
     Result<Reply> store_work(const Json& head, std::stop_token stop);
@@ -81,6 +96,7 @@ private:
     Result<Reply> has_objects(const std::string& payload, const std::stop_token& stop);
     Result<Reply> put_objects(const Json& head, std::string payload, const std::stop_token& stop);
     Result<Reply> get_objects(const Json& head, const std::stop_token& stop);
+    Result<Reply> put_input(const Json& head, const std::string& payload);
 
     Path home_;
     Synced<bool> has_format_{false};
@@ -89,6 +105,7 @@ private:
     snapshot::ObjectStore objects_;
     RunFolders runs_;
     LeaseKeeper lease_;
+    Synced<std::map<std::string, std::shared_ptr<const InputList>>> lists_;  // used lately
     // Both offer all that an executor can.
     std::map<std::string, std::unique_ptr<executor::Executor>> executors_;
 };

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/garbage.hpp"
 
+#include "agent/input_trees.hpp"
+#include "base/text.hpp"
 #include "base/time.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "os/file_lock.hpp"
 
+#include <set>
+#include <string>
 #include <sys/stat.h>
 
 namespace ponk::agent {
@@ -18,6 +22,31 @@ std::int64_t changed_ms(const Path& path)
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0) return 0;
     return std::int64_t{info.st_mtim.tv_sec} * 1000;
+}
+
+// Those of runs that are under way.
+std::set<std::string> inputs_in_use(const RunFolders& runs)
+{
+    std::set<std::string> used;
+    for (const auto& run : runs.all()) {
+        if (!executor::is_locked(runs.of(run).task())) continue;
+        const auto text = runs.find_note(run, mark::inputs).value_or("");
+        for (const auto& line : split(text, '\n'))
+            used.insert(std::string(line.substr(0, line.find_first_of("/ "))));
+    }
+    return used;
+}
+
+// They are large: when the disk fills, those that no run has used for a day go.
+void remove_idle_inputs(const Path& home, const RunFolders& runs, std::int64_t oldest)
+{
+    const auto used = inputs_in_use(runs);
+    for (const auto& id : InputTree::all(home)) {
+        const InputTree tree(home, id);
+        if (used.contains(id.text()) || tree.used_ms() >= oldest) continue;
+        const auto lock = tree.try_lock();
+        if (lock && *lock && tree.used_ms() < oldest) static_cast<void>(tree.remove());
+    }
 }
 
 }  // namespace
@@ -38,6 +67,7 @@ Result<snapshot::GarbageReport> collect_garbage(const Path& home,
         // One that cannot go now, because its engine is away, goes another day.
         static_cast<void>(rules.remove(run));
     }
+    remove_idle_inputs(home, runs, rules.now_ms - std::chrono::milliseconds(keep).count());
     snapshot::GarbageOptions options;
     options.now_ms = rules.now_ms;
     options.grace = keep;
@@ -45,7 +75,7 @@ Result<snapshot::GarbageReport> collect_garbage(const Path& home,
     options.live = [&]() -> Result<std::vector<Digest>> {
         std::vector<Digest> live;
         for (const auto& run : runs.all()) {
-            for (const auto* name : {mark::snapshot, mark::outputs}) {
+            for (const auto* name : {mark::snapshot, mark::outputs, mark::kept}) {
                 const auto digest = runs.find_digest(run, name);
                 // One that is not here, of a transfer that was cut, keeps nothing alive.
                 if (digest && TRY(objects.contains(*digest))) live.push_back(*digest);

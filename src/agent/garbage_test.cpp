@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/garbage.hpp"
+#include "agent/input_trees.hpp"
 #include "agent/lease_keeper.hpp"
+#include "executor/run_directory/control_directory.hpp"
 #include "os/file.hpp"
 #include "snapshot/take_snapshot.hpp"
 
@@ -133,6 +135,27 @@ TEST_F(Garbage, NothingGoesWhileObjectsTravel)
 
     lease.release_if_idle(std::chrono::milliseconds(-1));
     EXPECT_EQ(collect()->trashed_objects, 2U);
+}
+
+TEST_F(Garbage, AnInputThatNoRunUsesAnyMoreGoes)
+{
+    const auto manifest = objects_.read_manifest(tree("data")).value();
+    const auto text = manifest.text();
+    const InputTree input(home_, sha256(text));
+    ASSERT_TRUE(input.begin(manifest));
+    const auto id = run(tree("code"));
+    ASSERT_TRUE(runs_.note(id, mark::inputs, sha256(text).text() + " data"));
+    const auto lock = runs_.of(id).task() / executor::control::lock;
+    {
+        const auto alive = os::open_file(lock, O_RDWR | O_CREAT);
+        struct flock whole {};
+        whole.l_type = F_WRLCK;
+        ASSERT_EQ(::fcntl(alive->get(), F_OFD_SETLK, &whole), 0);
+        ASSERT_TRUE(collect());
+        EXPECT_EQ(InputTree::all(home_).size(), 1U) << "a run is reading it";
+    }
+    ASSERT_TRUE(collect());
+    EXPECT_TRUE(InputTree::all(home_).empty());
 }
 
 TEST_F(Garbage, ARunWhoseTreeNeverArrivedStopsNothing)

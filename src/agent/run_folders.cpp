@@ -16,6 +16,8 @@ namespace {
 // Longer than an old connection can go on unnoticed (Server::silence_limit).
 constexpr std::chrono::seconds lock_patience{120};
 
+constexpr std::uint64_t longest_note = std::uint64_t{1} << 20;
+
 constexpr const char* mark_file = ".identity";
 
 }  // namespace
@@ -91,7 +93,7 @@ Result<> RunFolders::note(const RunId& run, const char* name, const std::string&
 
 std::optional<std::string> RunFolders::find_note(const RunId& run, const char* name) const
 {
-    const auto text = os::read_file(note_file(run, name), 4096);
+    const auto text = os::read_file(note_file(run, name), longest_note);
     if (!text) return std::nullopt;
     return std::string(trim(*text));
 }

@@ -20,6 +20,8 @@ namespace mark {
 constexpr const char* type = "type";            // of its target
 constexpr const char* snapshot = "snapshot";    // the tree's manifest
 constexpr const char* outputs = "outputs";      // the manifest of what it wrote
+constexpr const char* kept = "kept";            // the manifest of what it wrote elsewhere
+constexpr const char* inputs = "inputs";        // a line for each: TREE PLACE
 constexpr const char* collected = "collected";  // log, record and outputs are with the daemon
 }  // namespace mark
 

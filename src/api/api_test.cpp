@@ -21,8 +21,14 @@ TEST_F(Api, EveryRouteAnswersAndNoTwoAreAlike)
 {
     const auto tokens = std::move(*Tokens::open(root_ / "home"));
     Endpoints endpoints(root_ / "home");
-    endpoints.tracking_uri = "http://127.0.0.1:1";
+    endpoints.tracking_uri = endpoints.plain_uri = "http://127.0.0.1:1";
+    const auto sessions = std::move(*Sessions::open(root_ / "home", *tokens));
+    LoginCodes codes([] { return std::int64_t{0}; });
+    const SignedAddresses addresses;
     services_->tokens = tokens.get();
+    services_->sessions = sessions.get();
+    services_->codes = &codes;
+    services_->addresses = &addresses;
     services_->endpoints = &endpoints;
     std::set<std::string> seen;
     for (const auto& route : routes()) {

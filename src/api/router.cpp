@@ -5,6 +5,7 @@
 #include "api/access/audited.hpp"
 #include "api/http/error_shape.hpp"
 #include "api/http/route_index.hpp"
+#include "api/http/shown.hpp"
 #include "api/mlflow/routes.hpp"
 #include "api/native/handlers.hpp"
 #include "base/text.hpp"
@@ -40,6 +41,7 @@ const std::vector<Route>& routes()
         {"POST", "/runs/{run}/cancel", write, cancel_run},
         {"POST", "/runs/{run}/rerun", administer, rerun_run},
         {"GET", "/runs/{run}/metrics", read, show_metrics},
+        {"POST", "/curves", read, show_curves, compute},
         {"GET", "/runs/{run}/artifacts", read, list_artifacts},
         {"GET", "/runs/{run}/artifacts/{path}", read, download_artifact},
         {"GET", "/runs/{run}/artifact", read, download_named_artifact},
@@ -76,6 +78,13 @@ const std::vector<Route>& routes()
         {"POST", "/tokens", administer, create_token},
         {"GET", "/tokens", administer, list_tokens},
         {"DELETE", "/tokens/{name}", administer, delete_token},
+        {"POST", "/ui/codes", administer, make_login_code},
+        {"POST", "/ui/login", login, log_in, quick, nullptr, 4096},
+        {"POST", "/ui/addresses", read, sign_address},
+        {"GET", "/ui/session", read, show_session},
+        {"DELETE", "/ui/session", read, end_own_session},
+        {"GET", "/ui/sessions", administer, list_sessions},
+        {"DELETE", "/ui/sessions/{session}", administer, end_session},
     };
     return table;
 }
@@ -138,7 +147,7 @@ std::optional<net::Response>
 refuse(const Services& services, const net::Request& request, Permission needed, Audited& audited)
 {
     Caller caller;
-    const auto refusal = find_refusal(services.tokens, request, needed, &caller);
+    const auto refusal = find_refusal(services.known(), request, needed, &caller);
     audited.caller(std::move(caller));
     if (!refusal) return std::nullopt;
     auto response = error_answer(address_of(request), refusal->error, refusal->status);
@@ -159,6 +168,7 @@ bool is_long(const net::Request& head, Permission needed)
 // Clients share the server by their tokens, whatever connections and user names they come with.
 std::string client_of(const Caller& caller)
 {
+    if (is_owners_session(caller)) return "session of the owner";
     return caller.token.empty() ? std::string() : "token " + caller.token;
 }
 
@@ -261,6 +271,7 @@ net::Response dispatch(const Services& services, const net::Request& request)
     auto result = found.route->sink != nullptr ? feed(services, *found.route, call)
                                                : found.route->action(services, call);
     auto answer = result ? std::move(*result) : error_answer(address_of(request), result.error());
+    if (const auto show = audited.caller().show) mark_shown(request, *show, answer);
     audited.answered(answer);
     return answer;
 }

@@ -32,6 +32,7 @@
 #include "os/socket.hpp"
 #include "os/variables.hpp"
 #include "os/wait.hpp"
+#include "webui/page_files.hpp"
 
 #include <fmt/format.h>
 
@@ -395,6 +396,11 @@ Result<> run(const Options& options)
     const os::Bell stop_bell;
     const auto tokens = TRY(api::Tokens::open(options.home));
     if (!tokens->notice().empty()) log_line(tokens->notice());
+    const auto sessions = TRY(api::Sessions::open(options.home, *tokens));
+    if (!sessions->notice().empty()) log_line(sessions->notice());
+    api::LoginCodes codes(boot_milliseconds);
+    const api::SignedAddresses addresses;
+    const auto page = TRY(webui::PageFiles::open(webui::embedded_page()));
     api::Endpoints endpoints(options.home);
     api::Imports imports;
     auto listeners = TRY(open_listeners(options, endpoints));
@@ -410,7 +416,11 @@ Result<> run(const Options& options)
                       tokens.get(),
                       &endpoints,
                       &imports,
-                      &audit});
+                      &audit,
+                      sessions.get(),
+                      &codes,
+                      &addresses,
+                      &page});
     run_request_handler.open(services);
     const HomeWatch home(options.home, home_lock);
     RequestHandler request_handler(*services, home, stop_bell);

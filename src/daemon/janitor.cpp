@@ -7,6 +7,7 @@
 #include "engine/maintenance/disk.hpp"
 #include "engine/maintenance/environments.hpp"
 #include "engine/maintenance/maintenance.hpp"
+#include "engine/run/trim_copies.hpp"
 #include "os/wait.hpp"
 
 #include <pthread.h>
@@ -85,6 +86,7 @@ void Janitor::work(std::stop_token stop)
 {
     ::pthread_setname_np(::pthread_self(), "ponk-janitor");
     read_metrics(stop);
+    static_cast<void>(engine::trim_copies(context_, stop));
     while (os::sleep_for(5min, stop)) {
         without_metrics_ = {std::move(without_metrics_.put_off)};
         read_metrics(stop);

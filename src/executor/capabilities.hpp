@@ -51,6 +51,15 @@ public:
     // nullopt: it is `work/` of `directory`.
     virtual Result<std::optional<Digest>>
     fetch(const std::string& handle, const RunDirectory& directory, std::stop_token stop) = 0;
+    // After the end of a run on another machine: brings new files that match `keep` into our store,
+    // and removes there what is as the snapshot has it.
+    virtual Result<Rest> finish(const std::string& /*handle*/,
+                                const RunDirectory& /*directory*/,
+                                const std::vector<std::string>& /*keep*/,
+                                std::stop_token /*stop*/)
+    {
+        return Rest();
+    }
     // False when it is plain without asking anybody that `collect` would bring nothing.
     [[nodiscard]] virtual bool may_have_outputs(const RunDirectory& directory) const = 0;
 };

@@ -132,20 +132,6 @@ Result<> check_twins(const std::vector<std::pair<std::string, std::string>>& par
     return {};
 }
 
-Error changed_param(std::string_view key,
-                    std::string_view known,
-                    std::string_view whose,
-                    std::string_view value)
-{
-    return {ErrorKind::invalid_argument,
-            fmt::format("Changing param values is not allowed. Param with key='{}' was already "
-                        "logged with value='{}' for {}. Attempted logging new value '{}'",
-                        printable(key),
-                        printable(known),
-                        whose,
-                        printable(value))};
-}
-
 Result<> check_dataset(std::string_view name, std::string_view digest)
 {
     TRY(check_length("dataset_name", name, limits::dataset_name));

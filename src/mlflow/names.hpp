@@ -45,11 +45,6 @@ Result<std::string> logged_model_name_of(const Fields& fields);
 
 // Of parameters that come together each key may appear once.
 Result<> check_twins(const std::vector<std::pair<std::string, std::string>>& params);
-// A parameter is written once, with `known` as its value; `whose` is "run ID='…'", say.
-Error changed_param(std::string_view key,
-                    std::string_view known,
-                    std::string_view whose,
-                    std::string_view value);
 
 // Of a metric: a dataset is named by both or not at all.
 Result<> check_dataset(std::string_view name, std::string_view digest);

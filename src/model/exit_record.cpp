@@ -23,9 +23,9 @@ struct NamedField {
 };
 
 // The order is the order of the lines.
-const std::array<NamedField, 18>& fields()
+const std::array<NamedField, 19>& fields()
 {
-    static const std::array<NamedField, 18> list{{
+    static const std::array<NamedField, 19> list{{
         {"code", &ExitRecord::code},
         {"signal", &ExitRecord::signal},
         {"by", &ExitRecord::by},
@@ -42,6 +42,7 @@ const std::array<NamedField, 18>& fields()
         {"oom-kills", &ExitRecord::oom_kills},
         {"oom-evidence", &ExitRecord::oom_evidence},
         {"survivors", &ExitRecord::survivors},
+        {"survivor-commands", &ExitRecord::survivor_commands},
         {"unkillable", &ExitRecord::unkillable},
         {"disk-full", &ExitRecord::disk_full},
     }};
@@ -143,6 +144,7 @@ std::string to_text(const ExitRecord& record)
                 }
             },
             field);
+        if (name == "survivor-commands" && value.empty()) continue;  // nearly always
         out += fmt::format("{} {}\n", name, value);
     }
     out += last_line;

@@ -27,8 +27,9 @@ struct ExitRecord {
     std::int64_t oom_kills = -1;  // kills by memory shortage in the run's group; -1: no way to know
     std::string oom_evidence;     // where that number comes from, before and after; for people
     std::int64_t survivors = 0;   // processes of the run that outlived its main one and were ended
-    std::int64_t unkillable = 0;  // of these, the ones that even SIGKILL did not end
-    std::int64_t disk_full = 0;   // 1: there was no room to keep ready for the log
+    std::string survivor_commands;  // the command lines of some of these, for people
+    std::int64_t unkillable = 0;    // of these, the ones that even SIGKILL did not end
+    std::int64_t disk_full = 0;     // 1: there was no room to keep ready for the log
 
     // What a shell would say: 128+n for signal n.
     [[nodiscard]] int status() const { return signal != 0 ? 128 + signal : code; }

@@ -47,6 +47,19 @@ Result<RunSpec> parse_run_spec(const Json& json)
     return spec;
 }
 
+std::optional<Digest> manifest_of(const Input& input)
+{
+    Digest digest;
+    const auto text = std::string_view(input.tree).substr(0, input.tree.find('/'));
+    return parse_digest(text, digest) ? std::optional(digest) : std::nullopt;
+}
+
+std::string file_of(const Input& input)
+{
+    const auto slash = input.tree.find('/');
+    return slash == std::string::npos ? "" : input.tree.substr(slash + 1);
+}
+
 Json to_json(const GpuRequest& request)
 {
     return fields_to_json(request);

@@ -237,6 +237,8 @@ struct Input {
     std::int64_t bytes = 0;
     std::int64_t newest = 0;  // the last change of a file in it, in milliseconds
     std::string digest;       // of names and contents, where that was asked for
+    // For another machine: digest of the manifest of what it has, and "/NAME" when it is one file.
+    std::string tree;
 
     static constexpr auto fields()
     {
@@ -246,10 +248,16 @@ struct Input {
                           field("files", &Input::files),
                           field("bytes", &Input::bytes),
                           field("newest", &Input::newest),
-                          field("digest", &Input::digest));
+                          field("digest", &Input::digest),
+                          field("tree", &Input::tree));
     }
     friend bool operator==(const Input&, const Input&) = default;
 };
+
+// The manifest that `tree` names; nullopt: it has none.
+std::optional<Digest> manifest_of(const Input& input);
+// The input's name in that tree; empty: it is all of it.
+std::string file_of(const Input& input);
 
 // What ponk does with it.
 struct Policy {
@@ -258,6 +266,8 @@ struct Policy {
     bool collect_outputs = true;
     bool may_promote = false;        // its script may move aliases of models
     std::chrono::seconds grace{10};  // between SIGTERM and SIGKILL, at its time limit or a cancel
+    // New files that match one of these lines, as .gitignore has them, are collected with outputs.
+    std::vector<std::string> keep = {};
 
     static constexpr auto fields()
     {
@@ -265,7 +275,8 @@ struct Policy {
                           field("tracked", &Policy::tracked),
                           field("collect_outputs", &Policy::collect_outputs),
                           field("may_promote", &Policy::may_promote),
-                          field("grace_seconds", &Policy::grace));
+                          field("grace_seconds", &Policy::grace),
+                          field("keep", &Policy::keep));
     }
     friend bool operator==(const Policy&, const Policy&) = default;
 };

@@ -76,13 +76,20 @@ RunSpec full()
                         .missing = EnvironmentSpec::Missing::refuse,
                         .substitutions = EnvironmentSpec::Substitutions::known,
                         .lock_digest = "abc"};
-    spec.inputs = {
-        {"data", "/home/ann/mnist/data", true, 3, 4096, 1'700'000'000'000, std::string(64, 'd')}};
+    spec.inputs = {{"data",
+                    "/home/ann/mnist/data",
+                    true,
+                    3,
+                    4096,
+                    1'700'000'000'000,
+                    std::string(64, 'd'),
+                    std::string(64, 'e') + "/x.csv"}};
     spec.policy = {.purpose = Policy::Purpose::prepare,
                    .tracked = false,
                    .collect_outputs = false,
                    .may_promote = true,
-                   .grace = std::chrono::seconds(30)};
+                   .grace = std::chrono::seconds(30),
+                   .keep = {"checkpoints/"}};
     return spec;
 }
 
@@ -105,6 +112,7 @@ TEST(RunSpec, OfTheFirstVersionIsRead)
     expected.snapshot = {};
     expected.policy.grace = std::chrono::seconds(10);
     expected.inputs.clear();
+    expected.policy.keep.clear();
     expected.program.module.clear();
     expected.program.given_names.clear();
     const auto stored = parse_json(read("v1.json")).value();

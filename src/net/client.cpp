@@ -7,16 +7,23 @@
 
 namespace ponk::net {
 
-namespace {
-
-Headers own_headers()
+Client::Client(os::Path socket)
+    : peer_("the daemon"), http_(std::move(socket), peer_), headers_{{"Host", "ponk"}}
 {
-    return {{"Host", "ponk"}, {"Ponk-Version", std::string(own_version())}};
 }
 
-}  // namespace
+Client::Client(Dial dial, std::string peer, std::string host, Headers headers)
+    : peer_(std::move(peer)), http_(std::move(dial), peer_), headers_(std::move(headers))
+{
+    headers_.emplace_back("Host", std::move(host));
+}
 
-Client::Client(os::Path socket) : http_(std::move(socket), "the daemon") {}
+Headers Client::headers() const
+{
+    Headers all = headers_;
+    all.emplace_back("Ponk-Version", std::string(own_version()));
+    return all;
+}
 
 Result<Reply> Client::call(std::string_view method,
                            const std::string& target,
@@ -24,8 +31,7 @@ Result<Reply> Client::call(std::string_view method,
                            Deadline deadline,
                            std::stop_token stop)
 {
-    Call call{
-        .method = std::string(method), .target = target, .headers = own_headers(), .body = body};
+    Call call{.method = std::string(method), .target = target, .headers = headers(), .body = body};
     call.headers.emplace_back("Content-Type", "application/json");
     return http_.exchange(call, {}, until(deadline), std::move(stop));
 }
@@ -35,18 +41,18 @@ Result<Reply> Client::stream(const std::string& target,
                              std::chrono::milliseconds quiet_limit,
                              std::stop_token stop)
 {
-    const Call call{.target = target, .headers = own_headers()};
+    const Call call{.target = target, .headers = headers()};
     return http_.exchange(call, sink, while_moving(quiet_limit), std::move(stop));
 }
 
-Error error_of(const Reply& reply)
+Error error_of(const Reply& reply, std::string_view peer)
 {
     const auto body = parse_json(reply.body);
     if (body && (*body)["error"].is_object()) {
         const auto& error = (*body)["error"];
         return {error_kind_from(error.text("kind")), error.text("message"), error.text("hint")};
     }
-    return {ErrorKind::internal, fmt::format("the daemon answered with status {}", reply.status)};
+    return {ErrorKind::internal, fmt::format("{} answered with status {}", peer, reply.status)};
 }
 
 Result<Json> Client::json(std::string_view method,
@@ -57,9 +63,9 @@ Result<Json> Client::json(std::string_view method,
 {
     const auto reply =
         TRY(call(method, target, body.is_null() ? std::string() : to_json(body), deadline, stop));
-    if (reply.status >= 400) return tl::unexpected(error_of(reply));
+    if (reply.status >= 400) return tl::unexpected(error_of(reply, peer_));
     return parse_json(reply.body, {.values = JsonLimits::any_number})
-        .map_error(while_doing("the daemon's answer"));
+        .map_error(while_doing("the answer of {}", peer_));
 }
 
 }  // namespace ponk::net

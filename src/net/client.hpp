@@ -18,6 +18,8 @@ namespace ponk::net {
 class Client {
 public:
     explicit Client(os::Path socket);
+    // A server elsewhere. `peer` is how errors name it; every request has these headers besides.
+    Client(Dial dial, std::string peer, std::string host, Headers headers);
 
     // `unavailable` when nobody listens or the connection breaks.
     Result<Reply> call(std::string_view method,
@@ -42,10 +44,14 @@ public:
                       std::stop_token stop = {});
 
 private:
+    [[nodiscard]] Headers headers() const;
+
+    std::string peer_;
     HttpClient http_;
+    Headers headers_;
 };
 
 // The error that an answer with a failure status carries.
-Error error_of(const Reply& reply);
+Error error_of(const Reply& reply, std::string_view peer = "the daemon");
 
 }  // namespace ponk::net

@@ -119,7 +119,9 @@ void Connection::take_body(Step step)
 {
     if (sink_) return take_stream(step);
     const auto& body = work_->request.body;
-    if (body.size() > work_->body_limit) return refuse_large();
+    // A chunk says its length: what is too long by that need not come first.
+    if (std::max<std::uint64_t>(body.size(), reader_.promised_bytes()) > work_->body_limit)
+        return refuse_large();
     if (body.size() > small_body && !hold_body(body.size())) return refuse_busy();
     if (step == Step::bad) return refuse_problem();
     if (step == Step::ready) {

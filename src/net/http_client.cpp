@@ -2,17 +2,13 @@
 #include "net/http_client.hpp"
 
 #include "os/socket.hpp"
-#include "os/wait.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstring>
-#include <optional>
-#include <sys/socket.h>
 
 namespace ponk::net {
 
@@ -41,9 +37,9 @@ std::string head_of(const Call& call)
 }  // namespace
 
 struct HttpClient::State {
-    os::Path path;
+    Dial dial;
     std::string peer;
-    os::Fd socket;
+    std::unique_ptr<Wire> wire;
     // Received and not yet parsed: the first `filled` bytes. Both are kept between calls.
     std::string pending = std::string(first_block, '\0');
     std::size_t filled = 0;
@@ -54,28 +50,26 @@ struct HttpClient::State {
         return fail(ErrorKind::unavailable, "the connection to {} broke ({})", peer, what);
     }
 
-    Result<> connect()
+    [[nodiscard]] tl::unexpected<Error> failed(const Error& error) const
     {
-        if (socket) return {};
+        if (error.kind() == ErrorKind::unavailable) return broken(error.message());
+        return tl::unexpected(error);
+    }
+
+    Result<> connect(const Limit& limit, const std::stop_token& stop)
+    {
+        if (wire) return {};
         filled = 0;
-        socket = TRY(os::connect_unix(path));
+        wire = TRY(dial(limit, stop));
         return {};
     }
 
     Result<> send(std::string_view bytes, const Limit& limit, const std::stop_token& stop)
     {
         while (!bytes.empty()) {
-            const auto put =
-                ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-            if (put > 0) {
-                bytes.remove_prefix(static_cast<std::size_t>(put));
-                continue;
-            }
-            if (errno == EAGAIN || errno == EINTR) {
-                TRY(os::wait_writable(socket.get(), limit(), stop));
-                continue;
-            }
-            return broken("while sending");
+            const auto put = wire->send(bytes, limit, stop);
+            if (!put) return failed(put.error());
+            bytes.remove_prefix(*put);
         }
         return {};
     }
@@ -84,17 +78,12 @@ struct HttpClient::State {
     Result<bool> receive(const Limit& limit, const std::stop_token& stop)
     {
         if (filled == pending.size()) pending.resize(pending.size() * 2);
-        for (;;) {
-            const auto got = ::recv(
-                socket.get(), pending.data() + filled, pending.size() - filled, MSG_DONTWAIT);
-            if (got >= 0) {
-                filled += static_cast<std::size_t>(got);
-                if (filled == pending.size() && filled < largest_block) pending.resize(filled * 4);
-                return got > 0;
-            }
-            if (errno != EAGAIN && errno != EINTR) return broken("while receiving");
-            TRY(os::wait_readable(socket.get(), limit(), stop));
-        }
+        const auto got =
+            wire->receive(pending.data() + filled, pending.size() - filled, limit, stop);
+        if (!got) return failed(got.error());
+        filled += *got;
+        if (filled == pending.size() && filled < largest_block) pending.resize(filled * 4);
+        return *got > 0;
     }
 
     // A body of unknown length, in chunks. The other side may answer and close before it has taken
@@ -156,7 +145,7 @@ struct HttpClient::State {
         for (const auto& field : parser.get())
             reply.headers.emplace_back(std::string(field.name_string()),
                                        std::string(field.value()));
-        if (!parser.keep_alive()) socket.reset();
+        if (!parser.keep_alive()) wire.reset();
         return reply;
     }
 };
@@ -173,9 +162,19 @@ Limit while_moving(std::chrono::milliseconds quiet_limit)
     };
 }
 
-HttpClient::HttpClient(os::Path socket, std::string peer) : state_(std::make_unique<State>())
+HttpClient::HttpClient(os::Path socket, std::string peer)
+    : HttpClient(
+          [path = std::move(socket)](const Limit&,
+                                     const std::stop_token&) -> Result<std::unique_ptr<Wire>> {
+              return make_plain_wire(TRY(os::connect_unix(path)));
+          },
+          std::move(peer))
 {
-    state_->path = std::move(socket);
+}
+
+HttpClient::HttpClient(Dial dial, std::string peer) : state_(std::make_unique<State>())
+{
+    state_->dial = std::move(dial);
     state_->peer = std::move(peer);
 }
 
@@ -186,9 +185,9 @@ HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 Result<Reply>
 HttpClient::exchange(const Call& call, const Sink& sink, const Limit& limit, std::stop_token stop)
 {
-    TRY(state_->connect());
+    TRY(state_->connect(limit, stop));
     auto reply = state_->talk(call, sink, limit, stop);
-    if (!reply) state_->socket.reset();  // its state is unknown now
+    if (!reply) state_->wire.reset();  // its state is unknown now
     return reply;
 }
 

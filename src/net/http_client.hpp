@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/time.hpp"
 #include "net/message.hpp"
+#include "net/wire.hpp"
 #include "os/file.hpp"
 
 #include <functional>
@@ -32,19 +33,17 @@ struct Call {
 
 // Takes the bytes of an answer as they come; false ends the call early.
 using Sink = std::function<bool(std::string_view bytes)>;
-// When to give up; asked before each wait, so that a stream can move its limit.
-using Limit = std::function<Deadline()>;
-
 Limit until(Deadline deadline);
 // Gives up when nothing moved for so long; 0 means never.
 Limit while_moving(std::chrono::milliseconds quiet_limit);
 
-// An HTTP/1.1 client on a Unix socket. One call at a time; the connection is kept between calls and
+// An HTTP/1.1 client. One call at a time; the connection is kept between calls and
 // opened again when it broke. Not for use from several threads.
 class HttpClient {
 public:
     // `peer` is how errors name the other side: "the daemon".
     HttpClient(os::Path socket, std::string peer);
+    HttpClient(Dial dial, std::string peer);
     ~HttpClient();
     HttpClient(HttpClient&&) noexcept;
     HttpClient& operator=(HttpClient&&) noexcept;

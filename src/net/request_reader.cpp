@@ -15,6 +15,8 @@ constexpr std::uint32_t header_limit = 32 * 1024;
 constexpr std::size_t small_room = 8 * 1024;
 // What frames of chunks may have beyond as many bytes as the data in them.
 constexpr std::uint64_t frame_allowance = 16 * 1024;
+// A petabyte: who says more is not believed, and need not send it first to hear so.
+constexpr std::uint64_t largest_chunk = std::uint64_t{1} << 50;
 constexpr std::size_t least_body_room = 16 * 1024;
 constexpr std::size_t most_body_room = 256 * 1024;
 
@@ -30,6 +32,7 @@ void RequestReader::next_request()
     begun_ = false;
     frame_bytes_ = 0;
     data_bytes_ = 0;
+    promised_bytes_ = 0;
     if (buffer_.size() == 0 && buffer_.capacity() > small_room) {
         buffer_.clear();
         buffer_.shrink_to_fit();
@@ -55,6 +58,11 @@ RequestReader::Step RequestReader::read_head()
     if (!head_->is_done()) {
         body_.emplace(std::move(*head_));
         body_->eager(true);
+        on_chunk_ = [this](std::uint64_t size, boost::beast::string_view, error_code& problem) {
+            if (size > largest_chunk) problem = http::error::body_limit;
+            promised_bytes_ += std::min(size, largest_chunk);
+        };
+        body_->on_chunk_header(on_chunk_);
     }
     return Step::ready;
 }

@@ -9,7 +9,9 @@
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +28,8 @@ public:
     enum class Step { more, ready, piece, bad };
 
     RequestReader() { next_request(); }
+    RequestReader(const RequestReader&) = delete;
+    RequestReader& operator=(const RequestReader&) = delete;
 
     // Where received bytes go, and how many came.
     boost::asio::mutable_buffer room(std::size_t size) { return buffer_.prepare(size); }
@@ -56,6 +60,11 @@ public:
     // What was read of it so far, and what the frames of chunks had in bytes.
     [[nodiscard]] std::uint64_t data_bytes() const { return data_bytes_; }
     [[nodiscard]] std::uint64_t frame_bytes() const { return frame_bytes_; }
+    // How long the body will be at least, by what its length or its chunks have said so far.
+    [[nodiscard]] std::uint64_t promised_bytes() const
+    {
+        return std::max(body_size_.value_or(0), promised_bytes_);
+    }
     // How many bytes to receive at once: few until it is seen what chunks are like.
     [[nodiscard]] std::size_t body_room() const;
 
@@ -80,6 +89,11 @@ private:
     std::optional<std::uint64_t> body_size_;
     std::uint64_t frame_bytes_ = 0;
     std::uint64_t data_bytes_ = 0;
+    std::uint64_t promised_bytes_ = 0;
+    std::function<void(std::uint64_t size,
+                       boost::beast::string_view extensions,
+                       boost::system::error_code& problem)>
+        on_chunk_;  // the parser has a reference to it
     unsigned version_ = 11;
     bool keep_alive_ = true;
     bool begun_ = false;

@@ -109,6 +109,19 @@ TEST_F(Bodies, ALargeBodyIsRefusedByItsLengthOrWhenItHasCome)
                              std::string(1001, 'x') + "\r\n0\r\n\r\n"));
     EXPECT_TRUE(chunked.receive_until("}\n").starts_with("HTTP/1.1 413"));
 
+    // By the length of a chunk of which nothing came yet; a stream is refused what cannot be.
+    const auto promise = [&server](const char* route, const char* length) {
+        auto client = server.connect();
+        EXPECT_TRUE(client.send(
+            fmt::format("{} HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{}\r\n", route, length)));
+        return client.receive_until("}\n").substr(0, 12);
+    };
+    EXPECT_EQ(promise("POST /echo", "3e9"), "HTTP/1.1 413");
+    EXPECT_EQ(promise("POST /echo", "ffffffff"), "HTTP/1.1 413");
+    EXPECT_EQ(promise("POST /echo", "ffffffffffffffff"), "HTTP/1.1 413");
+    EXPECT_EQ(promise("PUT /sink", "ffffffffffffffff"), "HTTP/1.1 400");
+    EXPECT_EQ(promise("PUT /sink", "ffffffffffffffff0"), "HTTP/1.1 400");
+
     auto just = server.connect();
     ASSERT_TRUE(
         just.send("POST /echo HTTP/1.1\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'x')));

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <linux/ioctl.h>
 #include <poll.h>
@@ -19,6 +20,12 @@
 #include <unistd.h>
 
 namespace ponk::os {
+
+std::string signal_name(int number)
+{
+    const char* name = ::sigabbrev_np(number);
+    return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", number);
+}
 
 namespace {
 

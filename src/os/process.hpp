@@ -26,6 +26,9 @@ struct Command {
     std::string program = {};                      // the file, where argv[0] is but a name to show
 };
 
+// "SIGSEGV"; real-time signals have numbers only: "signal 40".
+std::string signal_name(int number);
+
 struct Exit {
     int code = 0;    // of exit(); meaningless when signal != 0
     int signal = 0;  // that ended it, or 0

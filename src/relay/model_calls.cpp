@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "mlflow/names.hpp"
+#include "model/changed_param.hpp"
 #include "relay/calls.hpp"
 #include "relay/logged.hpp"
 
@@ -52,24 +53,11 @@ Json model_json(const model::Tracking& tracking, const TrackedModel& model)
     return JsonObject{{"info", std::move(info)}, {"data", std::move(data)}};
 }
 
-Result<JsonObject> tags_of(const Fields& fields)
+// Of twins the last one counts.
+JsonObject object_of(mlflow::LoggedTexts texts)
 {
     JsonObject out;
-    for (const auto& entry : TRY(fields.objects("tags"))) {
-        auto [key, value] = TRY(tag_of(entry));
-        out.set(std::move(key), std::move(value));
-    }
-    return out;
-}
-
-Result<JsonObject> params_of(const Fields& fields)
-{
-    std::vector<Logged> params;
-    for (const auto& entry : TRY(fields.objects("params")))
-        params.push_back(TRY(param_of(entry)));
-    TRY(mlflow::check_twins(params));
-    JsonObject out;
-    for (auto& [key, value] : params)
+    for (auto& [key, value] : texts)
         out.set(std::move(key), std::move(value));
     return out;
 }
@@ -107,8 +95,8 @@ Result<Answer> create_model(Recorder& recorder, const Call& call)
     TRY(mlflow::check_length("model_type", type, limits::experiment_name));
     const auto run = TRY(call.fields.find_text("source_run_id")).value_or("");
     TRY(mlflow::check_length("source_run_id", run, limits::key));
-    const auto params = TRY(params_of(call.fields));
-    const auto tags = TRY(tags_of(call.fields));
+    const auto params = object_of(TRY(mlflow::params_of(call.fields)));
+    const auto tags = object_of(TRY(mlflow::tags_of(call.fields)));
     TRY(record(recorder,
                {{"model", id},
                 {"name", name},
@@ -140,7 +128,7 @@ Result<Answer> tag_model(Recorder& recorder, const Call& call)
 {
     const auto& id = call.variables.front();
     if (!is_known(recorder, id)) return Answer();
-    const auto tags = TRY(tags_of(call.fields));
+    const auto tags = object_of(TRY(mlflow::tags_of(call.fields)));
     TRY(record(recorder, {{"model", id}, {"tags", tags}}));
     return reply();
 }
@@ -165,7 +153,7 @@ Result<Answer> add_params(Recorder& recorder, const Call& call)
 {
     const auto& id = call.variables.front();
     if (!is_known(recorder, id)) return Answer();
-    const auto params = TRY(params_of(call.fields));
+    const auto params = object_of(TRY(mlflow::params_of(call.fields)));
     TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         const auto* model = state.find_model(id);
         const auto known = model ? model->params : Texts();
@@ -173,7 +161,7 @@ Result<Answer> add_params(Recorder& recorder, const Call& call)
             const auto before = known.find(key);
             if (before != known.end() && before->second != value.as_string())
                 return tl::unexpected(
-                    mlflow::changed_param(key, before->second, "this model", value.as_string()));
+                    model::changed_param(key, before->second, "this model", value.as_string()));
         }
         return JsonArray{
             JsonObject{{"model", id}, {"params", params}, {"time", wall_milliseconds()}}};

@@ -177,7 +177,7 @@ Result<LoggedBatch> tags_of_new_run(const Fields& fields, const std::string& nam
 
 bool names_parent(const LoggedBatch& batch)
 {
-    return std::any_of(batch.tags.begin(), batch.tags.end(), [](const Logged& tag) {
+    return std::any_of(batch.tags.begin(), batch.tags.end(), [](const mlflow::LoggedText& tag) {
         return tag.first == "mlflow.parentRunId";
     });
 }

@@ -93,6 +93,13 @@ Digest FileStorer::digest_of(std::string_view bytes)
     return hash_.finish();
 }
 
+// True when this storer shall store the object.
+Result<bool> FileStorer::is_wanted(const Digest& digest)
+{
+    if (options_.contents == SnapshotOptions::Contents::digests_only) return false;
+    return writer_.claim(digest);
+}
+
 char* FileStorer::buffer(std::size_t size)
 {
     if (buffer_.size() < size) buffer_.resize(std::max(size, std::size_t{128} << 10));
@@ -118,7 +125,7 @@ Result<bool> FileStorer::try_store(int fd, const os::FileStatus& before, Scanned
     if (const int failed = os::status_of(fd, after_reading); failed != 0)
         return fail_errno(failed, "look again");
     if (!after_reading.same_version(before)) return false;
-    if (TRY(writer_.claim(file.digest))) TRY(stage_.add(file.digest, bytes));
+    if (TRY(is_wanted(file.digest))) TRY(stage_.add(file.digest, bytes));
     counters_.bytes += before.size;
     return true;
 }
@@ -283,7 +290,9 @@ Result<> FileStorer::finish_large(WorkPool& pool,
 // Takes a private copy of the blocks first and hashes that: what is hashed is what is kept.
 Result<bool> FileStorer::share_chunk(LargeFile& large, std::uint64_t offset, Chunk& chunk)
 {
-    if (!sharing_ || large.before.device != store_device_) return false;
+    if (!sharing_ || large.before.device != store_device_ ||
+        options_.contents == SnapshotOptions::Contents::digests_only)
+        return false;
     auto file = TRY(stage_.create_file());
     if (!os::share_range(large.fd.get(), offset, chunk.size, file.fd(), 0)) {
         sharing_ = errno == EINTR;
@@ -313,7 +322,7 @@ Result<> FileStorer::store_chunk(LargeFile& large, std::size_t index)
         if (!is_whole) std::memset(content, 0, chunk.size);
         chunk.digest = is_whole ? whole_chunk_of_zeros : digest_of({content, chunk.size});
         // Most files that have one hole have many: zeros are made where they are stored.
-        if (!TRY(writer_.claim(chunk.digest))) return {};
+        if (!TRY(is_wanted(chunk.digest))) return {};
         if (is_whole) std::memset(content, 0, chunk.size);
         return stage_.add(chunk.digest, {content, chunk.size});
     }
@@ -334,7 +343,7 @@ Result<> FileStorer::store_chunk(LargeFile& large, std::size_t index)
         filled += static_cast<std::size_t>(got);
     }
     chunk.digest = digest_of({content, chunk.size});
-    if (TRY(writer_.claim(chunk.digest))) TRY(stage_.add(chunk.digest, {content, chunk.size}));
+    if (TRY(is_wanted(chunk.digest))) TRY(stage_.add(chunk.digest, {content, chunk.size}));
     return {};
 }
 

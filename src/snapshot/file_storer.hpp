@@ -83,6 +83,7 @@ private:
     Result<bool> share_chunk(LargeFile& large, std::uint64_t offset, Chunk& chunk);
     Result<> pause_before_retry(unsigned attempt, const std::string& path) const;
     [[nodiscard]] Digest digest_of(std::string_view bytes);
+    Result<bool> is_wanted(const Digest& digest);
     [[nodiscard]] char* buffer(std::size_t size);
 
     const ObjectStore& store_;

@@ -44,6 +44,8 @@ struct SnapshotOptions {
     os::Path cache_file;
     IgnorePolicy ignore;
     enum class Git { skip, record } git = Git::record;
+    // digests_only: the manifest is stored, and nothing of what it names.
+    enum class Contents { stored, digests_only } contents = Contents::stored;
     // How long to wait for `git` when only it can tell whether something is staged.
     std::chrono::milliseconds git_patience{250};
     std::function<void(const Progress&)> on_progress;  // at most every 50 ms, from any thread

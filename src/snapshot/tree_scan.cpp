@@ -382,7 +382,8 @@ Result<bool> TreeScan::reuse(ScannedFile& file)
         !known.status.same_version(file.status))
         return false;
     auto chunks = cache_->chunks(known);
-    if (trust_ == CacheTrust::digests) {  // objects may have left the store since
+    // Objects may have left the store since.
+    if (trust_ == CacheTrust::digests && options_.contents == SnapshotOptions::Contents::stored) {
         if (chunks.empty() && !TRY(store_.contains(known.digest))) return false;
         for (const auto& chunk : chunks) {
             if (!TRY(store_.contains(chunk.digest))) return false;

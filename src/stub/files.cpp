@@ -129,15 +129,27 @@ bool read_process(int pid, ProcessLine& line)
     if (!at || !name) return false;
     std::snprintf(line.name, sizeof line.name, "%.*s", static_cast<int>(at - name - 1), name + 1);
     unsigned long long ticks = 0;
+    unsigned long user = 0;
+    unsigned long system = 0;
+    long waited_user = 0;
+    long waited_system = 0;
+    long pages = 0;
     // NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers
     const int got = std::sscanf(at + 2,
-                                "%c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-                                "%*d %*d %*d %llu",
+                                "%c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d "
+                                "%*d %*d %*d %llu %*u %ld",
                                 &line.state,
                                 &line.parent,
-                                &ticks);
+                                &user,
+                                &system,
+                                &waited_user,
+                                &waited_system,
+                                &ticks,
+                                &pages);
     line.start_ticks = ticks;
-    return got == 3;
+    line.cpu_ticks = static_cast<std::int64_t>(user + system) + waited_user + waited_system;
+    line.pages = pages;
+    return got == 8;
 }
 
 void Publisher::reserve()

@@ -35,6 +35,8 @@ struct ProcessLine {
     char state;
     int parent;
     std::uint64_t start_ticks;  // since boot
+    std::int64_t cpu_ticks;     // used, also by children it waited for
+    std::int64_t pages;         // resident
 };
 bool read_process(int pid, ProcessLine& line);
 

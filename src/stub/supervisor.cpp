@@ -3,6 +3,7 @@
 
 #include "stub/relay.hpp"
 #include "stub/seal.hpp"
+#include "stub/use_journal.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -27,6 +28,7 @@ namespace {
 constexpr std::int64_t look_interval_ms = 200;
 constexpr std::uint64_t look_budget = 64U << 20U;
 constexpr std::int64_t relay_pause_ms = 500;
+constexpr std::int64_t leaving_ms = 50;
 
 const char* name_of(Cause cause)
 {
@@ -237,6 +239,8 @@ void Supervisor::watch_script()
     const int signal_fd = ::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
     if (::access("cancel", F_OK) == 0) ask_to_end(Cause::cancel);
     const auto limit = job_.time_limit_ms > 0 ? shared_.started_boot + job_.time_limit_ms : 0;
+    UseJournal use(job_.run, shared_.started_boot);
+    use.begin(boot_ms());
     bool log_grew = true;
     std::int64_t next_look = 0;
     while (!script_ended()) {
@@ -254,6 +258,7 @@ void Supervisor::watch_script()
             log_grew = behind || log_.watch() < 0;
             next_look = behind ? now : now + look_interval_ms;
         }
+        if (now >= use.next()) use.sample(now);
         std::int64_t wait = 60'000;
         const auto until = [&wait, now](std::int64_t when) {
             if (when - now < wait) wait = when > now ? when - now : 0;
@@ -261,6 +266,7 @@ void Supervisor::watch_script()
         if (limit != 0 && shared_.cause == Cause::script) until(limit);
         if (shared_.kill_at != 0) until(shared_.kill_at);
         if (log_grew) until(next_look);
+        until(use.next());
         const bool has_listener = listener_ >= 0 && shared_.relay == 0;
         if (has_listener && now < shared_.relay_again) until(shared_.relay_again);
         pollfd events[3] = {
@@ -334,6 +340,16 @@ void Supervisor::end_survivors()
 {
     // Whoever lost a parent became our child, so without children there is nobody.
     if (is_alone(shared_.main)) return;
+    // Who ends by itself right now, as helpers of Python's multiprocessing do, was not left behind.
+    if (shared_.cause == Cause::script) {
+        const auto leaving = boot_ms() + leaving_ms;
+        for (std::int64_t pause = 1; boot_ms() < leaving; ++pause) {
+            if (signal_tree(shared_.main, 0) == 0) return;
+            sleep_ms(pause);
+        }
+        if (signal_tree(shared_.main, 0) == 0) return;
+        add_commands(commands_);
+    }
     survivors_ = signal_tree(shared_.main, SIGTERM);
     if (survivors_ == 0) return;
     auto patience = boot_ms() + (job_.grace_ms < 5000 ? job_.grace_ms : 5000);
@@ -388,6 +404,7 @@ void Supervisor::write_record(Line<8192>& record)
                static_cast<long long>(before.kills),
                static_cast<long long>(oom.kills));
     number("survivors", survivors_);
+    if (survivors_ > 0 && commands_.size > 0) record.add("survivor-commands %s\n", commands_.text);
     number("unkillable", unkillable_);
     number("disk-full", log_.was_full() ? 1 : 0);
     add_seal(record, job_.key, "exit");

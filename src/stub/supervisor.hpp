@@ -78,6 +78,7 @@ private:
     std::int64_t ended_ = 0;
     std::int64_t duration_ = 0;
     long survivors_ = 0;
+    Line<1024> commands_;  // of the survivors
     long unkillable_ = 0;
     std::int64_t user_ms_ = 0;
     std::int64_t system_ms_ = 0;

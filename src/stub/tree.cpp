@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stub/tree.hpp"
 
-#include "stub/files.hpp"
-
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -11,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <initializer_list>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -26,9 +25,12 @@ struct Process {
     bool dead;
     bool ours;
     bool stranger;
+    std::int64_t cpu_ticks;
+    std::int64_t pages;
 };
 constexpr int most_processes = 131072;
 Process processes[most_processes];  // untouched pages cost nothing
+int process_count = 0;
 bool met_strangers = false;
 const char* run_token = nullptr;
 
@@ -75,8 +77,13 @@ int list_processes()
             ProcessLine line{};
             if (pid <= 0 || !read_process(pid, line)) continue;
             const bool dead = line.state == 'Z' || line.state == 'X';
-            processes[count++] = {
-                pid, line.parent, dead, false, !dead && is_stranger(pid, line.name)};
+            processes[count++] = {pid,
+                                  line.parent,
+                                  dead,
+                                  false,
+                                  !dead && is_stranger(pid, line.name),
+                                  line.cpu_ticks,
+                                  line.pages};
         }
     }
     ::close(folder);
@@ -191,7 +198,7 @@ bool is_alone(pid_t main)
 
 int signal_tree(pid_t main, int signal)
 {
-    const int count = list_processes();
+    const int count = process_count = list_processes();
     const pid_t self = ::getpid();
     mark_below(self, count);
     int alive = 0;
@@ -209,6 +216,59 @@ int signal_tree(pid_t main, int signal)
         if (signal == SIGTERM) ::kill(process.pid, SIGCONT);  // a stopped process cannot obey
     }
     return alive;
+}
+
+void add_commands(Line<1024>& out)
+{
+    constexpr int most_commands = 3;
+    constexpr std::size_t longest_argument = 100;
+    int named = 0;
+    for (int i = 0; i < process_count; ++i) {
+        if (!processes[i].ours || processes[i].dead) continue;
+        if (++named > most_commands) break;
+        char path[32];
+        char text[512];
+        std::snprintf(path, sizeof path, "/proc/%d/cmdline", processes[i].pid);
+        const long size = read_small(path, text, sizeof text);
+        out.add("%s", named > 1 ? ", " : "");
+        // A part of an argument would not be recognised if it is a secret.
+        for (long at = 0; at < size;) {
+            const std::size_t length = std::strlen(text + at);
+            const bool whole = at + static_cast<long>(length) < size;
+            if (!whole || length > longest_argument || at > 200) {
+                out.add(" …");
+                break;
+            }
+            for (char* c = text + at; *c != '\0'; ++c)
+                if (static_cast<unsigned char>(*c) < ' ' || *c == '\\') *c = '?';
+            out.add("%s%s", at > 0 ? " " : "", text + at);
+            at += static_cast<long>(length) + 1;
+        }
+        if (size <= 0) out.add("process %d", processes[i].pid);
+    }
+    if (named > most_commands) out.add(", …");
+}
+
+Use measure_use()
+{
+    process_count = list_processes();
+    mark_below(::getpid(), process_count);
+    std::int64_t ticks = 0;
+    std::int64_t pages = 0;
+    for (int i = 0; i < process_count; ++i) {
+        if (!processes[i].ours) continue;
+        ticks += processes[i].cpu_ticks;
+        pages += processes[i].pages;
+    }
+    // Those that lost their parent and ended here.
+    rusage orphans{};
+    ::getrusage(RUSAGE_CHILDREN, &orphans);
+    const auto ms_of = [](const timeval& time) {
+        return std::int64_t{time.tv_sec} * 1000 + time.tv_usec / 1000;
+    };
+    return {ticks * 1000 / ::sysconf(_SC_CLK_TCK) + ms_of(orphans.ru_utime) +
+                ms_of(orphans.ru_stime),
+            pages * ::sysconf(_SC_PAGESIZE)};
 }
 
 OomCount count_oom_kills(const Group& group)

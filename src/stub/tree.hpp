@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "stub/files.hpp"
+
 #include <cstdint>
 #include <sys/types.h>
 
@@ -30,8 +32,20 @@ private:
 // returns how many are alive. `signal` 0 only counts.
 int signal_tree(pid_t main, int signal);
 
+// The command lines of those that the last call of `signal_tree` found alive: some of them, each
+// argument whole or not at all, on one line.
+void add_commands(Line<1024>& out);
+
 // True when it is certain, at the price of one file, that nobody but the dead `main` is below us.
 bool is_alone(pid_t main);
+
+// What the run's processes use: processor time since their start, with that of children they waited
+// for, and memory that is resident. Pages that several share count for each.
+struct Use {
+    std::int64_t cpu_ms = 0;
+    std::int64_t memory = 0;
+};
+Use measure_use();
 
 // Kills by memory shortage, as the kernel counts them.
 struct OomCount {

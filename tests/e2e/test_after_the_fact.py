@@ -136,6 +136,41 @@ def test_times_are_local_on_a_terminal_only(ours):
     assert "start (UTC)" in ours.text("runs", "-o", "table", env=zone)
 
 
+def test_times_of_lists_and_columns_are_local_too(ours):
+    zone = {"TZ": "XYZ-14", "PAGER": "cat", "COLUMNS": "200"}
+    utc = ours.json("history", "info", "1")["created_utc"]
+    shown, _ = on_terminal(ours, "runs", "--columns", "no,created", env=zone)
+    assert shown.count(" XYZ") == len(ours.json("runs")) and utc not in shown
+    assert utc in ours.text("runs", "--columns", "no,created", "-o", "table", env=zone)
+    assert "time (XYZ)" in on_terminal(ours, "audit", "list", env=zone)[0]
+    assert "time (UTC)" in ours.text("audit", "list", "-o", "table", env=zone)
+
+
+def test_a_name_alone_orders_by_a_parameter_where_no_metric_has_it(ours):
+    ours.write("lr.py", "import ponk, sys\nponk.log_param('rate', sys.argv[1])\n")
+    for rate in ("0.3", "0.1", "0.2"):
+        ours.run("submit", "lr.py", rate)
+    rates = [run["params"]["rate"] for run in ours.json("runs", "--order-by", "rate", "--script", "lr.py")]
+    assert rates == ["0.1", "0.2", "0.3"]
+    assert [run["params"]["rate"] for run in ours.json("runs", "--order-by", "rate DESC", "--script", "lr.py")] == rates[::-1]
+    assert b"no run has" in ours.run("runs", "--order-by", "nonesuch").stderr
+
+
+def test_only_the_inputs_that_differ_are_compared(ours):
+    for folder in ("left", "right", "both"):
+        ours.write(f"{folder}/x", folder)
+    ours.write(".gitignore", "left/\nright/\nboth/\n")
+    ours.write("i.py", "pass\n")
+    for folder in ("left", "right"):
+        ours.run("submit", "--input", folder, "--input", "both", "i.py")
+    first, second = [str(run["run_number"]) for run in reversed(ours.json("runs", "-n", "2"))]
+    compared = ours.json("history", "compare", first, second)
+    assert {row["field"] for row in compared["differences"]} - {"duration"} == {
+        f"configuration.inputs.{folder}.{part}" for folder in ("left", "right") for part in ("source", "files", "bytes", "newest")}
+    table = ours.text("history", "compare", first, second, "-o", "table")
+    assert "inputs.left.source" in table and "inputs.both" not in table
+
+
 def test_long_output_goes_through_the_pager(ours):
     marked = {"PAGER": "sed s/^/PAGED:/"}
     assert on_terminal(ours, "logs", "1", env=marked)[0].startswith("PAGED:line 0\n")

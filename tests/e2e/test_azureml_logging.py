@@ -89,3 +89,10 @@ def test_the_script_knows_its_run(ponk):
     done = ponk.run("submit", "--name", "first", "who.py")
     run = ponk.json("history", "last")
     assert done.stdout.decode().split() == [run["run_id"], "first", "True", "True"]
+
+
+def test_a_file_of_the_project_called_json_hides_nothing_from_ponk(ponk):
+    ponk.write("json.py", "MINE = 3\n")
+    ponk.write("train.py", "import ponk\nponk.log('loss', 0.5)\nponk.log_dict({'a': 1}, 'a.json')\nimport json\nassert json.MINE == 3\n")
+    ponk.run("submit", "train.py")
+    assert ponk.json("history", "info", "last")["metrics"]["loss"] == 0.5

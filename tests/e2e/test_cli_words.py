@@ -79,8 +79,6 @@ def test_machine_that_is_not_there_leaves_nothing_behind(ponk, words):
 
 
 @pytest.mark.parametrize("words, named", [
-    (["ml", "ui"], "ponk ui"),
-    (["ui"], "ponk ui"),
     (["sweep", "start", "x.py"], "ponk sweep"),
     (["notebook", "start"], "ponk notebook"),
     (["help", "sweep"], "ponk sweep"),

@@ -157,3 +157,30 @@ def test_a_secret_that_is_not_there_and_a_word_that_is_missing_are_named(ponk):
         assert what in said and f"'ponk allow {kind} " in said, said
     said = ponk.run("token", "create", code=64).stderr.decode()
     assert "'ponk token create --name ann --role write'" in said, said
+
+
+MOUNTS = "type: localdocker\nbaseDockerImage: x\nmounts:\n  - /srv/data:/data:ro\n"
+
+
+def test_mounts_of_a_target_are_asked_about_before_an_engine_is(ponk):
+    ponk.write("x.py", SCRIPT)
+    ponk.write("aml_config/c.compute", MOUNTS)
+    ponk.write("aml_config/c.runconfig", "target: c\nframework: Python\n")
+    environment = {"DOCKER_HOST": "unix:///nonexistent/docker.sock"}
+
+    refused = ponk.run("submit", "-c", "c", "x.py", code=73, env=environment).stderr.decode()
+
+    assert "the docker argument '--volume=/srv/data:/data:ro' (aml_config/c.compute:4)" in refused, refused
+    assert "ponk allow docker-argument --volume=/srv/data:/data:ro" in refused
+    ponk.run("allow", "docker-argument", "--volume=/srv/data:/data:ro")
+    assert b"nonexistent" in ponk.run("submit", "-c", "c", "x.py", code=None, env=environment).stderr
+
+
+def test_a_wrong_mount_is_named_with_its_place(ponk):
+    ponk.write("x.py", SCRIPT)
+    ponk.write("aml_config/c.compute", MOUNTS + "  - data:/more\n")
+    ponk.write("aml_config/c.runconfig", "target: c\nframework: Python\n")
+
+    refused = ponk.run("submit", "-c", "c", "x.py", code=None).stderr.decode()
+
+    assert "aml_config/c.compute:5:5" in refused and "not an absolute path" in refused, refused

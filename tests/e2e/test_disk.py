@@ -101,3 +101,13 @@ def test_many_files_are_cleaned_without_a_time_out(ponk):
     run = ponk.json("history", "info", "last")["run_id"]
     ponk.run("experiment", "clean", run)
     assert find_copy(ponk, run) is None
+
+
+def test_an_age_of_seconds_means_seconds(ponk, left):
+    time.sleep(1.1)
+    assert [each["run_id"] for each in ponk.json("prune", "--yes", "--copies", "1s")["copies"]] == [left]
+    assert find_copy(ponk, left) is None
+
+
+def test_ages_of_environments_are_whole_hours(ponk):
+    assert b"'--environments' takes whole hours" in ponk.run("prune", "--yes", "--environments=30m", code=64).stderr

@@ -26,18 +26,18 @@ def test_new_and_changed_files_stay_and_are_named(ponk):
     ponk.write("lib/data.txt", "old")
     ponk.write("same.txt", "same")
     ponk.write("train.py", "import os, sys\nsys.path.insert(0, 'lib')\nimport tool\n"
-                           "os.makedirs('checkpoints/1')\nopen('checkpoints/1/w.ckpt', 'wb').write(b'x' * 5000)\n"
+                           "os.makedirs('saved/1')\nopen('saved/1/w.ckpt', 'wb').write(b'x' * 5000)\n"
                            "open('lib/data.txt', 'w').write('new')\nopen('outputs/m', 'w').write('1')\n"
                            "open('same.txt', 'w').write('same')\n")
 
     done = ponk.run("submit", "train.py")
 
     brief = ponk.json("history", "last")["run_id"][-8:]
-    assert b"2 files outside of outputs/ (checkpoints/1/w.ckpt, lib/data.txt; 4.9 KiB) are kept in the run's copy" in done.stderr
+    assert b"2 files outside of outputs/ (lib/data.txt, saved/1/w.ckpt; 4.9 KiB) are kept in the run's copy" in done.stderr
     assert f"'ponk experiment return {brief}'".encode() in done.stderr
-    assert files_in(copy_of(ponk)) == ["checkpoints", "checkpoints/1", "checkpoints/1/w.ckpt", "lib", "lib/data.txt", "outputs", "outputs/m"]
+    assert files_in(copy_of(ponk)) == ["lib", "lib/data.txt", "outputs", "outputs/m", "saved", "saved/1", "saved/1/w.ckpt"]
     ponk.run("experiment", "return", "last", "--overwrite")
-    assert (ponk.project / "checkpoints/1/w.ckpt").stat().st_size == 5000
+    assert (ponk.project / "saved/1/w.ckpt").stat().st_size == 5000
     assert (ponk.project / "lib/data.txt").read_text() == "new"
 
 
@@ -57,7 +57,8 @@ def test_a_run_that_writes_nothing_leaves_nothing_and_says_nothing(ponk):
 def test_a_failed_run_keeps_its_files_too(ponk):
     ponk.write("train.py", "open('core.txt', 'w').write('1')\nraise SystemExit(3)\n")
 
-    assert b"1 file outside of outputs/ (core.txt; 1 byte" in ponk.run("submit", "train.py", code=3).stderr
+    said = ponk.run("submit", "train.py", code=3).stderr
+    assert b"1 file outside of outputs/ (core.txt; 1 bytes) is kept in the run's copy" in said and b"copies it into" in said
     assert files_in(copy_of(ponk)) == ["core.txt", "outputs"]
 
 
@@ -80,3 +81,24 @@ def test_a_link_that_the_script_made_leads_nothing_out(ponk, tmp_path):
 
     files_in(copy_of(ponk))
     assert (tmp_path / "precious").read_text() == "1"
+
+
+def test_a_copy_that_a_killed_daemon_left_whole_is_trimmed_by_the_next(ponk):
+    ponk.write("lib/tool.py", "VALUE = 1\n")
+    ponk.write("train.py", "open('new.txt', 'w').write('1')\n")
+    ponk.run("submit", "train.py")
+    work = copy_of(ponk)
+    assert files_in(work) == ["new.txt", "outputs"]
+    # As if it had been killed right after it recorded the end.
+    ponk.run("daemon", "stop")
+    (work / "lib").mkdir()
+    for name in ("lib/tool.py", "train.py"):
+        (work / name).write_bytes((ponk.project / name).read_bytes())
+    (work.parent / "staged").touch()
+
+    ponk.run("runs")
+
+    end = time.monotonic() + 60
+    while (work.parent / "staged").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not (work.parent / "staged").exists() and files_in(work) == ["new.txt", "outputs"]

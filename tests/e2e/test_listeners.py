@@ -186,8 +186,8 @@ def test_tokens_have_roles_and_an_end(ponk):
 class Server:
     """`ponk serve` in the foreground."""
 
-    def __init__(self, ponk, *words):
-        self.process = subprocess.Popen([ponk.program, "serve", "--port", "0", *words], env=ponk.environment, cwd=ponk.project,
+    def __init__(self, ponk, *words, port="0"):
+        self.process = subprocess.Popen([ponk.program, "serve", "--port", port, *words], env=ponk.environment, cwd=ponk.project,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.said = []
         while not self.said or not self.said[-1].startswith("ponk: serves "):

@@ -103,6 +103,16 @@ def test_an_environment_that_differs_from_the_lock_is_a_warning(offline):
     assert "differs" not in submit(offline, "show.py")[1]
 
 
+def test_a_lock_with_a_version_for_each_python_accepts_each(offline):
+    site = make_environment(offline.project / ".venv", ("tinytool", "1.0"))
+    first, package = (LOCK % "1.0").split('[[package]]\nname = "tinytool"')
+    fork = '[[package]]\nname = "tinytool"' + package
+    offline.write("uv.lock", first + fork + fork.replace('"1.0"', '"2.0"'))
+    assert "differs" not in submit(offline, "show.py")[1]
+    install(site, "tinytool", "3.0")
+    assert "tinytool 3.0 (locked: 1.0 or 2.0)" in submit(offline, "show.py")[1]
+
+
 def test_the_active_environment_is_used_unless_the_project_has_one(offline, tmp_path):
     make_environment(tmp_path / "mine", ("tinytool", "7"))
     offline.environment["VIRTUAL_ENV"] = str(tmp_path / "mine")

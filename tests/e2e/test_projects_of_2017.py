@@ -69,6 +69,66 @@ def test_without_a_framework_a_script_without_pyspark_runs_as_python_here(ponk):
     assert ponk.json("history", "last")["framework"] == "PySpark"
 
 
+STOCK_SPARK = """configuration: {spark.app.name: old}
+repositories:
+  - https://mmlspark.azureedge.net/maven
+packages:
+  - {group: com.microsoft.ml.spark, artifact: mmlspark_2.11, version: 0.7.91}
+"""
+
+
+def spark_words(ponk, *options):
+    """The words of a stand-in for spark-submit, and what was told."""
+    ponk.write("aml_config/local.compute", "type: local\n")
+    ponk.write("aml_config/spark.runconfig", "Target: local\nFramework: PySpark\nSparkDependenciesFile: aml_config/spark_dependencies.yml\n")
+    ponk.write("aml_config/spark_dependencies.yml", STOCK_SPARK)
+    program = ponk.project.parent / "bin/spark-submit"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text('#!/bin/sh\necho "$@"\n')
+    program.chmod(0o755)
+    done = ponk.run("submit", "-c", "spark", *options, "train.py", code=None,
+                    env={**ponk.environment, "PATH": f"{program.parent}:{ponk.environment['PATH']}"})
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def test_spark_packages_that_are_gone_are_left_out_when_nothing_needs_them(ponk):
+    ponk.write("train.py", "import pyspark\n")
+    words, told = spark_words(ponk)
+    assert "--conf spark.app.name=old" in words and "--packages" not in words and "azureedge" not in words
+    assert "mmlspark_2.11:0.7.91' was renamed and moved: it is left out, as nothing in the script imports it" in told
+    ponk.write("helper.py", "from mmlspark import TrainClassifier\n")
+    ponk.write("train.py", "import pyspark, helper\n")
+    words, told = spark_words(ponk)
+    assert "--packages com.microsoft.ml.spark:mmlspark_2.11:0.7.91" in words and "Submit with '--substitute'" in told
+    words, told = spark_words(ponk, "--substitute")
+    assert "--packages com.microsoft.azure:synapseml_2.12:" in words and "is used instead" in told
+    assert "azureedge" not in words
+
+
+def test_a_script_is_checked_before_it_runs(ponk):
+    ponk.write("lib/__init__.py", "")
+    ponk.write("lib/data.py", "open('executed', 'w')\nfrom sklearn.externals import joblib\n")
+    ponk.write("train.py", "import lib.data, cv2, json\nopen('executed', 'w')\n")
+    ponk.write("requirements.txt", "scikit-learn\n")
+    found = ponk.json("check", "train.py")
+    assert [(one["file"], one["line"], one["code"]) for one in found] == [
+        ("lib/data.py", 2, "old-name"), ("train.py", 1, "module-missing")]
+    assert found[0]["hint"] == "Use 'import joblib'." and "opencv-python" in found[1]["hint"]
+    done = ponk.run("check", "train.py")
+    assert b"3 files of the project, compared with requirements.txt" in done.stderr
+    assert not (ponk.project / "executed").exists()
+    (ponk.project / "requirements.txt").unlink()
+    found = ponk.json("check", "train.py")
+    assert "json" not in str([one["message"] for one in found]) and found[0]["code"] == "old-name"
+    assert b"does not exist" in ponk.run("check", "no.py", code=None).stderr
+
+
+def test_a_run_that_fails_for_an_old_name_says_what_takes_its_place(ponk):
+    ponk.write("train.py", "raise ModuleNotFoundError(\"No module named 'sklearn.cross_validation'\")\n")
+    done = ponk.run("submit", "train.py", code=1)
+    assert b"Use 'sklearn.model_selection'" in done.stderr
+
+
 def test_the_verbs_of_early_2017_run(ponk):
     old_project(ponk)
     ponk.write("code/dir/x.py", "import sys, os\nos.makedirs('outputs', exist_ok=True)\nopen('outputs/F', 'w').write('m')\nprint(sys.argv)\n")

@@ -98,6 +98,21 @@ def test_a_folder_of_the_project_can_be_named(project, how):
     check_all(project, run)
 
 
+@pytest.mark.parametrize("folder", ["runs", "lightning_logs/version_0", "logs", "tb_logs"])
+def test_usual_folders_need_no_configuration(project, folder):
+    root, _, below = folder.partition("/")
+    prefix = below + "/" if below else ""
+    for turn in range(3):
+        go_on(project, turn)
+    done = project.run("submit", "train.py", folder, project.project.parent / "signs")
+    assert f"metrics come from TensorBoard files in '{root}'".encode() in done.stderr
+    found = metrics_of(project, project.json("history", "last")["run_id"])
+    assert [point[0] for point in found[prefix + "train/loss"]] == list(range(40))
+    assert len(found[prefix + "accuracy_top"]) == 4
+    record = project.json("history", "info", "last")
+    assert "TensorBoard" not in str(record["warnings"]) and record[prefix + "accuracy_top"] == 0.75
+
+
 def test_what_a_real_writer_wrote(ponk):
     golden = REPOSITORY / "tests/golden/tensorboard"
     ponk.write("train.py", f"import shutil\nshutil.copytree({str(golden)!r}, 'outputs', dirs_exist_ok=True)\n")

@@ -2,6 +2,7 @@
 """What the supervisor promises, checked on the binary itself: for this processor, and for the
 foreign one under qemu. PONK_BUILD names the build folder."""
 import hashlib
+import json
 import os
 import platform
 import random
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 
 import pytest
 
@@ -293,3 +295,29 @@ def test_full_disk_still_gets_its_record(stub, tmp_path, kind):
         assert record["log-sha256"] == hashlib.sha256(run.log()).hexdigest()
     finally:
         subprocess.check_call(["umount", "-l", str(disk)])
+
+
+def test_use_is_measured_every_few_seconds(reaping_stub):
+    stub = reaping_stub
+    stub.write_spec(sh("i=0; end=$(($(date +%s) + 7)); while [ $(date +%s) -lt $end ]; do i=$((i+1)); done"))
+    pid, _ = stub.start()
+    stub.wait(pid)
+    found = [name for name in os.listdir(stub.path("journal")) if name.startswith("use-")]
+    assert len(found) == 1
+    with open(os.path.join(stub.path("journal"), found[0]), "rb") as journal:
+        records = journal.read().split(b"\x1e")[1:]
+    for record in records:
+        assert int(record[:8], 16) == zlib.crc32(record[9:-1]) and record.endswith(b"\n")
+    points = json.loads(records[1][9:])["points"]
+    assert [point[0] for point in points] == ["system/run.cpu_utilization_percentage", "system/run.memory_usage_megabytes"]
+    assert points[0][1] > 0 and points[1][1] > 0 and points[0][2] >= 5
+
+
+def test_a_journal_folder_that_the_script_replaced_is_not_followed(reaping_stub, tmp_path):
+    stub = reaping_stub
+    there = tmp_path / "elsewhere"
+    there.mkdir()
+    stub.write_spec(sh(f"ln -s {there} ../journal; exec sleep 6"))
+    pid, _ = stub.start()
+    stub.wait(pid)
+    assert os.listdir(there) == []

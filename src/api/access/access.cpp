@@ -3,6 +3,7 @@
 
 #include "base/base64.hpp"
 #include "base/text.hpp"
+#include "base/time.hpp"
 
 #include <algorithm>
 
@@ -15,12 +16,13 @@ bool changes_something(const net::Request& request)
     return request.method != "GET" && request.method != "HEAD" && request.method != "OPTIONS";
 }
 
-// A page of this very server, or no page at all.
+// A page of this very server, or no page at all. Behind a proxy our name is another than that in
+// `Origin`; the browser, which no page can make lie about this, then knows that both are one.
 bool is_own_page(const net::Request& request)
 {
-    if (const auto site = request.header("Sec-Fetch-Site");
-        !site.empty() && site != "same-origin" && site != "none")
-        return false;
+    const auto site = request.header("Sec-Fetch-Site");
+    if (!site.empty() && site != "same-origin" && site != "none") return false;
+    if (site == "same-origin" && request.listener_kind == net::ListenerKind::network) return true;
     const auto origin = request.header("Origin");
     if (origin.empty()) return true;
     const auto authority = origin.find("://");
@@ -38,7 +40,8 @@ Refusal unknown_caller(bool had_token)
 {
     return {401,
             Error(ErrorKind::invalid_argument,
-                  had_token ? "the token is unknown or has expired" : "this request needs a token",
+                  had_token ? "the token or session is unknown or has expired"
+                            : "this request needs a token",
                   "'ponk tracking env' prints the token of this machine; 'ponk token create' "
                   "creates others."),
             {{"WWW-Authenticate", "Bearer realm=\"ponk\""}}};
@@ -48,6 +51,7 @@ bool suffices(Role role, Permission needed)
 {
     switch (needed) {
     case Permission::open:
+    case Permission::login:
     case Permission::read:
         return true;
     case Permission::write:
@@ -64,6 +68,7 @@ const char* name_of(Permission needed)
 {
     switch (needed) {
     case Permission::open:
+    case Permission::login:
     case Permission::read:
         break;
     case Permission::write:
@@ -110,8 +115,36 @@ std::optional<std::string> token_of(const net::Request& request)
     return pair->substr(colon + 1);
 }
 
+bool is_owners_session(const Caller& caller)
+{
+    return !caller.session.empty() && caller.token.empty();
+}
+
+std::optional<Caller> find_caller(const Known& known, const net::Request& request)
+{
+    const auto text = token_of(request);
+    if (!text && known.addresses != nullptr && known.sessions != nullptr) {
+        const auto address = known.addresses->find(request, wall_milliseconds());
+        auto session = address ? known.sessions->find_by_id(address->session) : std::nullopt;
+        if (!session) return std::nullopt;
+        return Caller{std::move(session->token),
+                      session->role,
+                      std::move(session->session.id),
+                      address->show};
+    }
+    if (!text) return std::nullopt;
+    if (Sessions::is_session_text(*text)) {
+        auto session = known.sessions == nullptr ? std::nullopt : known.sessions->find(*text);
+        if (!session) return std::nullopt;
+        return Caller{std::move(session->token), session->role, std::move(session->session.id)};
+    }
+    auto token = known.tokens == nullptr ? std::nullopt : known.tokens->find(*text);
+    if (!token) return std::nullopt;
+    return Caller{std::move(token->name), token->role};
+}
+
 std::optional<Refusal>
-find_refusal(const Tokens* tokens, const net::Request& request, Permission needed, Caller* caller)
+find_refusal(const Known& known, const net::Request& request, Permission needed, Caller* caller)
 {
     if (request.listener_kind == net::ListenerKind::unix_socket || needed == Permission::open)
         return std::nullopt;
@@ -127,11 +160,11 @@ find_refusal(const Tokens* tokens, const net::Request& request, Permission neede
                              "' may not change anything here",
                          "");
     }
-    const auto token = token_of(request);
-    auto known = token && tokens != nullptr ? tokens->find(*token) : std::nullopt;
-    if (!known) return unknown_caller(token.has_value());
-    const auto role = known->role;
-    if (caller != nullptr) *caller = {std::move(known->name), role};
+    if (needed == Permission::login) return std::nullopt;
+    auto found = find_caller(known, request);
+    if (!found) return unknown_caller(token_of(request).has_value());
+    const auto role = found->role;
+    if (caller != nullptr) *caller = *std::move(found);
     if (suffices(role, needed)) return std::nullopt;
     return forbidden(
         fmt::format(

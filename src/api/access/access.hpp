@@ -2,6 +2,8 @@
 #pragma once
 
 #include "api/access/permission.hpp"
+#include "api/access/sessions.hpp"
+#include "api/access/signed_addresses.hpp"
 #include "api/access/tokens.hpp"
 #include "net/message.hpp"
 
@@ -20,14 +22,30 @@ struct Refusal {
 
 // Who a request comes from: the name and the role of its token, when it has one that is known.
 struct Caller {
-    std::string token = {};
+    std::string token = {};  // empty: none, or the owner's session
     Role role = Role::read;
+    std::string session = {};  // the id of the page's session that it is of
+    // The address said who asks, and how its answer is shown.
+    std::optional<SignedAddresses::Show> show = {};
 };
+
+// Made over the Unix socket: everything but logs with secrets.
+bool is_owners_session(const Caller& caller);
+
+// Where callers are known from. Without any, only the Unix socket is open.
+struct Known {
+    const Tokens* tokens = nullptr;
+    const Sessions* sessions = nullptr;
+    const SignedAddresses* addresses = nullptr;
+};
+
+// The session or the token that a request brings, when it is one.
+std::optional<Caller> find_caller(const Known& known, const net::Request& request);
 
 // Asks the listener through which a request came, where it says it wants to go (Host), which page
 // sent it (Origin) and its token. Nothing: it may. Waits for nothing. `caller` becomes who it is,
 // as far as that is known then.
-std::optional<Refusal> find_refusal(const Tokens* tokens,
+std::optional<Refusal> find_refusal(const Known& known,
                                     const net::Request& request,
                                     Permission needed,
                                     Caller* caller = nullptr);

@@ -169,6 +169,7 @@ std::string Audited::who() const
     static const auto owner = "uid:" + std::to_string(::geteuid());
     if (!run_.empty()) return "run:" + run_;
     if (request_->listener_kind == net::ListenerKind::unix_socket) return owner;
+    if (is_owners_session(caller_)) return "session:owner";
     return caller_.token.empty() ? "nobody" : "token:" + caller_.token;
 }
 

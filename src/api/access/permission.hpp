@@ -10,6 +10,9 @@ namespace ponk::api {
 // `write` changes history and never reaches further: what starts programs, reads or writes files
 // that a caller names, or touches secrets needs `administer`. `promote` decides what others get
 // when they load a registered model by an alias or a stage: who logs need not have that right.
-enum class Permission { open, read, write, promote, administer };
+//
+// `login` is for calls whose body says who asks: they need no token, but come from a page of ours
+// or from none.
+enum class Permission { open, login, read, write, promote, administer };
 
 }  // namespace ponk::api

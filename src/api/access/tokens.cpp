@@ -202,12 +202,34 @@ std::optional<Role> Tokens::role_of(std::string_view token) const
     return known ? std::optional(known->role) : std::nullopt;
 }
 
+namespace {
+
+std::optional<Tokens::Known> unless_expired(const Token& found)
+{
+    const bool expired = found.expires && *found.expires <= wall_milliseconds();
+    return expired ? std::nullopt : std::optional(Tokens::Known{found.name, found.role});
+}
+
+const Token* find_in(const std::vector<Token>& list, const Digest& digest)
+{
+    const Token* found = nullptr;
+    for (const auto& known : list) {
+        if (same(known.digest.bytes, digest.bytes)) found = &known;
+    }
+    return found;
+}
+
+}  // namespace
+
+std::optional<Tokens::Known> Tokens::find(const Digest& digest) const
+{
+    const auto list = current();
+    const auto* found = find_in(*list, digest);
+    return found == nullptr ? std::nullopt : unless_expired(*found);
+}
+
 std::optional<Tokens::Known> Tokens::find(std::string_view token) const
 {
-    const auto unless_expired = [](const Token& found) {
-        const bool expired = found.expires && *found.expires <= wall_milliseconds();
-        return expired ? std::nullopt : std::optional(Known{found.name, found.role});
-    };
     const auto place = keyed_hash(token);
     std::shared_ptr<const List> list;
     {
@@ -218,11 +240,7 @@ std::optional<Tokens::Known> Tokens::find(std::string_view token) const
         list = current->list;
     }
     count_work(token.size());
-    const auto digest = sha256(token);
-    const Token* found = nullptr;
-    for (const auto& known : *list) {
-        if (same(known.digest.bytes, digest.bytes)) found = &known;
-    }
+    const auto* found = find_in(*list, sha256(token));
     if (found == nullptr) return std::nullopt;
     const auto current = list_.lock();
     if (current->list == list) current->seen.emplace(place, Seen{std::string(token), found});

@@ -54,6 +54,8 @@ public:
         Role role = Role::read;
     };
     [[nodiscard]] std::optional<Known> find(std::string_view token) const;
+    // The one with this hash.
+    [[nodiscard]] std::optional<Known> find(const Digest& digest) const;
 
     // The one for this user's own clients on this machine, with the role `promote`: made when it
     // is not there.

@@ -10,7 +10,7 @@ std::optional<Refusal> find_refusal(const Services& services,
                                     const store::Experiment& experiment)
 {
     if (experiment.kind == store::Experiment::Kind::client) return std::nullopt;
-    auto refusal = find_refusal(services.tokens, request, Permission::administer);
+    auto refusal = find_refusal(services.known(), request, Permission::administer);
     if (!refusal) return std::nullopt;
     const auto& error = refusal->error;
     refusal->error = Error(error.kind(),

@@ -13,47 +13,13 @@ namespace {
 
 constexpr std::size_t longest_decimal = 4000;
 
-Result<store::Pairs> pairs_of(const Fields& fields,
-                              std::string_view list,
-                              Result<std::string> (*value_of)(const Fields&))
-{
-    store::Pairs pairs;
-    for (const auto& entry : TRY(fields.objects(list))) {
-        auto key = TRY(key_of(entry, "key", list == "params" ? "Param key" : "key"));
-        pairs.emplace_back(std::move(key), TRY(value_of(entry)));
-    }
-    return pairs;
-}
-
 }  // namespace
-
-Result<std::string> param_value_of(const Fields& fields)
-{
-    return first_characters(TRY(fields.find_text("value")).value_or(""), limits::param_value);
-}
-
-Result<std::string> tag_value_of(const Fields& fields)
-{
-    return first_characters(TRY(fields.find_text("value")).value_or(""), limits::tag_value);
-}
 
 Result<std::string> experiment_tag_value_of(const Fields& fields)
 {
     auto value = TRY(fields.find_text("value")).value_or("");
     TRY(check_length("value", value, limits::experiment_tag_value));
     return value;
-}
-
-Result<store::Pairs> params_of(const Fields& fields)
-{
-    auto params = TRY(pairs_of(fields, "params", param_value_of));
-    TRY(ponk::mlflow::check_twins(params));
-    return params;
-}
-
-Result<store::Pairs> tags_of(const Fields& fields)
-{
-    return pairs_of(fields, "tags", tag_value_of);
 }
 
 Result<std::int64_t> parse_experiment_id(std::string_view text)

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "mlflow/fields.hpp"
+#include "mlflow/logged.hpp"
 #include "mlflow/names.hpp"
 #include "store/tracking/tracking.hpp"
 
@@ -17,18 +18,15 @@ namespace limits = ponk::mlflow::limits;
 inline constexpr std::size_t longest_location = 2048;
 inline constexpr std::int64_t largest_page = 50'000;
 
-using ponk::mlflow::check_batch;
 using ponk::mlflow::check_length;
 using ponk::mlflow::Fields;
 using ponk::mlflow::is_key;
 using ponk::mlflow::key_of;
+using ponk::mlflow::params_of;
+using ponk::mlflow::tag_of;
+using ponk::mlflow::tags_of;
 using ponk::mlflow::too_many;
 
-// The lists "params" and "tags" of a run.
-Result<store::Pairs> params_of(const Fields& fields);
-Result<store::Pairs> tags_of(const Fields& fields);
-Result<std::string> tag_value_of(const Fields& fields);
-Result<std::string> param_value_of(const Fields& fields);
 Result<std::string> experiment_tag_value_of(const Fields& fields);
 
 // An id in decimal digits; `not_found` for one that no experiment can have.

@@ -208,6 +208,14 @@ constexpr RunRight rights[] = {
     {"DELETE", "/api/3.0/mlflow/traces/{id}/tags", own_trace},
 };
 
+// The tag that says whose something is. Who has a version of a name describes it, but does not make
+// it its own, or another run's, by this.
+bool is_about_owner(const Fields& fields)
+{
+    const auto key = fields.find_text("key");
+    return key && *key == engine::parent_tag;
+}
+
 Check find_check(const mlflow::Route& route)
 {
     for (const auto& right : rights) {
@@ -317,12 +325,12 @@ void sign(net::Request& request, const mlflow::Found& found, const RunId& run)
     if (!is_version && found.route->pattern != create_name) return;
     auto body = parse_json(request.body);
     if (!body || !body->is_object()) return;
-    if (is_version && (!body->text("run_id").empty() || !body->text("model_id").empty())) return;
     const auto& known = (*body)["tags"];
     JsonArray tags = known.is_array() ? known.as_array() : JsonArray();
     const auto mark = engine::child_of(run);
     std::erase_if(tags, [&mark](const Json& tag) { return tag.text("key") == mark.first; });
-    tags.emplace_back(JsonObject{{"key", mark.first}, {"value", mark.second}});
+    if (!is_version || (body->text("run_id").empty() && body->text("model_id").empty()))
+        tags.emplace_back(JsonObject{{"key", mark.first}, {"value", mark.second}});
     body->as_object().set("tags", std::move(tags));
     request.body = to_json(*body);
 }
@@ -337,7 +345,10 @@ Result<bool> run_may(const Services& services, const RunId& run, const net::Requ
     const auto fields = TRY(Fields::of(request));
     const Own own(services, run);
     if (found->permission() == Permission::promote && TRY(own.may_promote())) return true;
-    if (const auto check = find_check(*found->route)) return check(own, *found, fields);
+    if (const auto check = find_check(*found->route)) {
+        if (is_about_owner(fields)) return false;
+        return check(own, *found, fields);
+    }
     // One that is not there is not forbidden.
     if (const auto other = fields.run_id())
         TRY(store::Tracking(services.history()).get_run(*other));

@@ -175,6 +175,26 @@ TEST_F(RunCalls, ARunDescribesNamesThatItMadeOrHasAVersionOf)
               403);
 }
 
+// Of what it may describe, it does not say whose it is.
+TEST_F(RunCalls, ARunMakesNothingItsOwnByATag)
+{
+    ask(post("registered-models/create", R"({"name":"shared"})"));
+    const JsonObject version{
+        {"name", "shared"},
+        {"source", "models:/" + model_},
+        {"model_id", model_},
+        {"tags", JsonArray{JsonObject{{"key", "ponk.made_by"}, {"value", other_}}}}};
+    ASSERT_EQ(registry("model-versions/create", version).status, 200);
+    const JsonObject mark{
+        {"name", "shared"}, {"version", "1"}, {"key", "ponk.made_by"}, {"value", run_.text()}};
+    for (const auto* what : {"registered-models/set-tag", "model-versions/set-tag"})
+        EXPECT_EQ(registry(what, mark).status, 403) << what;
+    for (const auto* what : {"registered-models/delete-tag", "model-versions/delete-tag"})
+        EXPECT_EQ(call("DELETE", std::string("/api/2.0/mlflow/") + what, mark).status, 403) << what;
+    const auto name = ask(get("registered-models/get", {{"name", "shared"}}));
+    EXPECT_EQ(to_json(name).find("ponk.made_by"), std::string::npos) << to_json(name);
+}
+
 TEST_F(RunCalls, OthersVersionsStayAsTheyAre)
 {
     ask(post("registered-models/create", R"({"name":"R"})"));

@@ -36,14 +36,15 @@ Json json_of(const engine::PruneReport& report)
                       {"problems", texts(report.problems)}};
 }
 
-Result<std::chrono::hours> hours_of(const Json& body, const char* key)
+template <class Unit>
+Result<Unit> age_of(const Json& body, const char* key)
 {
-    if (body[key].is_null()) return std::chrono::hours(0);
-    constexpr std::int64_t most = 36'500 * 24;
-    const auto hours = body[key].is_integer() ? body[key].as_integer() : -1;
-    if (hours < 0 || hours > most)
+    if (body[key].is_null()) return Unit(0);
+    constexpr auto most = std::chrono::duration_cast<Unit>(std::chrono::days(36'500)).count();
+    const auto age = body[key].is_integer() ? body[key].as_integer() : -1;
+    if (age < 0 || age > most)
         return fail(ErrorKind::invalid_argument, "'{}' must be a number from 0 to {}", key, most);
-    return std::chrono::hours(hours);
+    return Unit(age);
 }
 
 }  // namespace
@@ -77,8 +78,8 @@ Result<net::Response> prune_disk(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
     engine::PruneRules rules;
-    rules.copies.largest_age = TRY(hours_of(body, "copies_hours"));
-    rules.environments.largest_age = TRY(hours_of(body, "environments_hours"));
+    rules.copies.largest_age = TRY(age_of<std::chrono::seconds>(body, "copies_seconds"));
+    rules.environments.largest_age = TRY(age_of<std::chrono::hours>(body, "environments_hours"));
     rules.project = body.text("project");
     if (body.boolean("store")) rules.store = engine::PruneRules::Store::collect;
     const auto report =

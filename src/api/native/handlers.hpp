@@ -17,10 +17,19 @@ Result<net::Response> collect_garbage(const Services& services, const Call& call
 Result<net::Response> create_token(const Services& services, const Call& call);
 Result<net::Response> list_tokens(const Services& services, const Call& call);
 Result<net::Response> delete_token(const Services& services, const Call& call);
+// sessions.cpp
+Result<net::Response> make_login_code(const Services& services, const Call& call);
+Result<net::Response> log_in(const Services& services, const Call& call);
+Result<net::Response> sign_address(const Services& services, const Call& call);
+Result<net::Response> show_session(const Services& services, const Call& call);
+Result<net::Response> end_own_session(const Services& services, const Call& call);
+Result<net::Response> list_sessions(const Services& services, const Call& call);
+Result<net::Response> end_session(const Services& services, const Call& call);
 // front.cpp: at the root, not behind /api/v1
 const std::vector<Route>& front_routes();
 Result<net::Response> show_health(const Services& services, const Call& call);
 Result<net::Response> show_mlflow_version(const Services& services, const Call& call);
+Result<net::Response> show_page(const Services& services, const Call& call);
 // submit.cpp
 Result<net::Response> submit_run(const Services& services, const Call& call);
 Result<net::Response> rerun_run(const Services& services, const Call& call);
@@ -31,6 +40,8 @@ Result<net::Response> change_run(const Services& services, const Call& call);
 Result<net::Response> delete_run(const Services& services, const Call& call);
 Result<net::Response> cancel_run(const Services& services, const Call& call);
 Result<net::Response> show_metrics(const Services& services, const Call& call);
+// curves.cpp
+Result<net::Response> show_curves(const Services& services, const Call& call);
 // search.cpp
 Result<net::Response> search_runs(const Services& services, const Call& call);
 // follow.cpp

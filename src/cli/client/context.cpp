@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "cli/client/home.hpp"
+#include "cli/client/named_project.hpp"
 #include "cli/terminal/local_time.hpp"
 #include "config/project/enclosing_project.hpp"
 #include "net/target.hpp"
@@ -13,6 +14,29 @@
 #include <unistd.h>
 
 namespace ponk::cli {
+
+namespace {
+
+// A run that starts here while the history is read elsewhere would be looked for in vain.
+Error works_here_only(const Invocation& words, const ServerAddress& server)
+{
+    return {ErrorKind::invalid_argument,
+            fmt::format("'{}' works with this machine only, and {} names the server {}",
+                        words.path,
+                        server.origin,
+                        server.url),
+            server.origin == "PONK_SERVER"
+                ? fmt::format("Run 'ponk {} --server here' for this machine.", words.path)
+                : "Leave '--server' out."};
+}
+
+std::int64_t milliseconds_since(Deadline::clock::time_point begin)
+{
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Deadline::clock::now() - begin)
+        .count();
+}
+
+}  // namespace
 
 Result<Context> Context::make(const Entry& entry, const Invocation& words)
 {
@@ -26,6 +50,12 @@ Result<Context> Context::make(const Entry& entry, const Invocation& words)
     context.project_ = words.text("project");
     context.debug_ = words.has("debug");
     context.verbose_ = words.has("verbose") || context.debug_;
+    const auto history = words.command->history;
+    if (history == Command::History::none && !words.has("server")) return context;
+    auto server = TRY(find_server(words.value("server")));
+    if (server && history != Command::History::any)
+        return tl::unexpected(works_here_only(words, *server));
+    context.server_ = std::move(server);
     return context;
 }
 
@@ -94,15 +124,19 @@ Result<Daemon*> Context::daemon()
 {
     if (daemon_) return &*daemon_;
     const auto begin = Deadline::clock::now();
-    daemon_ = TRY(Daemon::reach(TRY(home())));
-    if (debug_) {
-        daemon_->set_trace(Daemon::Trace::yes);
+    daemon_ = server_ ? TRY(Daemon::reach_server(*server_)) : TRY(Daemon::reach(TRY(home())));
+    if (debug_) daemon_->set_trace(Daemon::Trace::yes);
+    if (debug_ && server_) {
+        note("debug: {}, ponk {}: reached in {} ms",
+             daemon_->name(),
+             printable(daemon_->about().text("version")),
+             milliseconds_since(begin));
+    } else if (debug_) {
         note("debug: daemon {}, process {}, at {}: reached in {} ms",
              daemon_->about().text("version"),
              daemon_->about().integer("pid"),
              os::in_quotes(daemon_->home() / "daemon.sock"),
-             std::chrono::duration_cast<std::chrono::milliseconds>(Deadline::clock::now() - begin)
-                 .count());
+             milliseconds_since(begin));
     }
     return &*daemon_;
 }
@@ -110,6 +144,12 @@ Result<Daemon*> Context::daemon()
 Result<std::string> Context::project_id()
 {
     if (project_id_) return *project_id_;
+    if (spans_projects()) return std::string();
+    if (server_) {
+        const Json found = TRY(find_named_project(*TRY(daemon()), project_, project_));
+        project_id_ = found.text("id");
+        return *project_id_;
+    }
     const os::Path folder = TRY(project());
     Daemon* server = TRY(daemon());
     auto answer = server->get("/projects/lookup?path=" + net::percent_encode(folder.string()));
@@ -126,7 +166,7 @@ Result<Json> Context::run(std::string_view name)
     std::string id;
     if (name == "last") {
         id = TRY(project_id());
-        if (id.empty()) {
+        if (id.empty() && !server_) {
             return tl::unexpected(Error(
                 ErrorKind::not_found,
                 fmt::format("project {} has no runs yet", os::in_quotes(TRY(project()))),

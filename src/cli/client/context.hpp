@@ -45,9 +45,13 @@ public:
     // The current folder as seen from the project that was found above it; else empty.
     Result<std::string> folder_in_project();
     Result<os::Path> home() const;
-    // The daemon, started when it is not there.
+    // The daemon, started when it is not there; or the server that --server or PONK_SERVER names.
     Result<Daemon*> daemon();
-    // The id under which history knows the project; empty when it does not yet.
+    [[nodiscard]] bool asks_server() const noexcept { return server_.has_value(); }
+    // No project is chosen: on a server the current folder means none.
+    [[nodiscard]] bool spans_projects() const noexcept { return server_ && project_.empty(); }
+    // The id under which history knows the project; empty when it does not yet, or on a server when
+    // none is chosen.
     Result<std::string> project_id();
     // GET on a run that the user named by id, part of an id, its number, or "last".
     Result<Json> run(std::string_view name);
@@ -86,6 +90,7 @@ private:
     bool verbose_ = false;
     bool debug_ = false;
     bool printed_ = false;
+    std::optional<ServerAddress> server_;
     std::optional<Daemon> daemon_;
     std::optional<std::string> project_id_;
     std::optional<Daemon> asked_;  // for a question only: it may be of another version

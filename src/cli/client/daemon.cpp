@@ -180,16 +180,108 @@ Result<os::Fd> Daemon::take_place(const os::Path& home)
     return lock;
 }
 
+namespace {
+
+net::Client client_of(const ServerAddress& server, const std::string& token)
+{
+    return net::Client(net::dial_server(server.place),
+                       "the server " + server.url,
+                       net::authority_text(server.place),
+                       {{"Authorization", "Bearer " + token}});
+}
+
+// Why a server was not reached; `unavailable` is worth another try to who waits for it.
+Error not_reached(const ServerAddress& server, const Error& error)
+{
+    const std::string hint =
+        error.kind() == ErrorKind::unavailable || error.kind() == ErrorKind::timeout
+            ? fmt::format("Check the address ({}){} and whether 'ponk serve' runs there; "
+                          "'--server here' asks this machine.",
+                          server.origin,
+                          server.url.starts_with("http:") ? ", also for https," : "")
+            : "";
+    return Error(error.kind(),
+                 fmt::format("the server {} cannot be reached: {}", server.url, error.message()),
+                 error.hint().empty() ? hint : error.hint());
+}
+
+Error no_server_of_ours(const ServerAddress& server, int status)
+{
+    return {
+        ErrorKind::unreachable,
+        fmt::format("{} answers with status {}, which no 'ponk serve' does", server.url, status),
+        fmt::format("Check the address ({}).", server.origin)};
+}
+
+}  // namespace
+
+Daemon::Daemon(ServerAddress server, std::string token)
+    : server_(std::move(server)), token_(std::move(token)), client_(client_of(*server_, token_))
+{
+}
+
+Result<Daemon> Daemon::reach_server(ServerAddress server)
+{
+    Daemon daemon(std::move(server), TRY(server_token()));
+    const auto& address = *daemon.server_;
+    const auto reply = daemon.client_.call("GET", "/api/v1/daemon", "", after(greeting_limit));
+    if (!reply) return tl::unexpected(not_reached(address, reply.error()));
+    if (reply->status == 401 || reply->status == 403)
+        return tl::unexpected(daemon.error_of(*reply));
+    auto about = parse_json(reply->body);
+    if (reply->status != 200 || !about || !(*about)["api"].is_integer())
+        return tl::unexpected(no_server_of_ours(address, reply->status));
+    if (!speaks_our_api(*about)) {
+        return tl::unexpected(
+            Error(ErrorKind::conflict,
+                  fmt::format("the server {} (ponk {}) speaks version {} of the API, and this ponk "
+                              "{} speaks version {}",
+                              address.url,
+                              printable(about->text("version")),
+                              about->integer("api"),
+                              own_version(),
+                              api_version),
+                  "Install the server's version of ponk on this machine."));
+    }
+    daemon.about_ = std::move(*about);
+    return daemon;
+}
+
+std::string Daemon::name() const
+{
+    return server_ ? "the server " + server_->url : "the daemon";
+}
+
+Error Daemon::error_of(const net::Reply& reply) const
+{
+    const Error error = net::error_of(reply, name());
+    if (!server_) return error;
+    if (reply.status == 401) {
+        return {ErrorKind::invalid_argument,
+                fmt::format("the server {} does not accept the token: it is unknown there or has "
+                            "expired",
+                            server_->url),
+                "Who runs the server makes another: 'ponk token create --name NAME --role read'."};
+    }
+    if (reply.status == 403)
+        return {error.kind(),
+                fmt::format("the server {} refuses: {}", server_->url, error.message()),
+                error.hint().empty() ? "" : "On the server: " + error.hint()};
+    return error;
+}
+
 Daemon Daemon::beside() const
 {
-    Daemon other{home_, net::Client(home_ / "daemon.sock"), about_};
+    Daemon other = server_ ? Daemon(*server_, token_)
+                           : Daemon(home_, net::Client(home_ / "daemon.sock"), about_);
+    other.about_ = about_;
     other.trace_ = trace_;
     return other;
 }
 
 Result<> Daemon::again()
 {
-    auto other = TRY(reach(home_));
+    auto other = server_ ? TRY(reach_server(*server_)) : TRY(reach(home_));
     // In another folder of the same name nobody knows the run: there it would begin a second time.
     if (other.about_.text("store") == about_.text("store")) {
         other.repeat_path_ = std::move(repeat_path_);
@@ -247,13 +339,14 @@ Result<Json> Daemon::send(std::string_view method,
         return tl::unexpected(Error(
             ErrorKind::timeout,
             fmt::format(
-                "the daemon did not answer {} {} within {} s", method, path, limit.count() / 1000),
-            "It may still be working: check with 'ponk daemon status'."));
+                "{} did not answer {} {} within {} s", name(), method, path, limit.count() / 1000),
+            server_ ? "It may have much to do: try again later."
+                    : "It may still be working: check with 'ponk daemon status'."));
     }
-    if (reply->status >= 400) return tl::unexpected(net::error_of(*reply));
+    if (reply->status >= 400) return tl::unexpected(error_of(*reply));
     if (reply->body.empty()) return Json();
     return parse_json(reply->body, {.values = JsonLimits::any_number})
-        .map_error(while_doing("the daemon's answer"));
+        .map_error(while_doing("the answer of {}", name()));
 }
 
 Result<> Daemon::stream(const std::string& path,
@@ -262,7 +355,7 @@ Result<> Daemon::stream(const std::string& path,
                         std::stop_token stop)
 {
     const auto reply = TRY(stream_reply(path, sink, quiet, std::move(stop)));
-    if (reply.status >= 400) return tl::unexpected(net::error_of(reply));
+    if (reply.status >= 400) return tl::unexpected(error_of(reply));
     return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/json.hpp"
 #include "base/time.hpp"
+#include "cli/client/server_address.hpp"
 #include "net/client.hpp"
 #include "os/fd.hpp"
 #include "os/file.hpp"
@@ -18,9 +19,9 @@ namespace ponk::cli {
 inline constexpr std::chrono::seconds answer_limit{30};
 inline constexpr std::chrono::seconds greeting_limit{10};
 
-// The way to the daemon of one PONK_HOME. Paths are given without "/api/v1". Every call ends within
-// its time; a call that is safe to repeat is repeated when the daemon went away under it. Not for
-// use from several threads.
+// The way to the daemon of one PONK_HOME, or to a server elsewhere. Paths are given without
+// "/api/v1". Every call ends within its time; a call that is safe to repeat is repeated when the
+// daemon went away under it. Not for use from several threads.
 class Daemon {
 public:
     // The daemon that runs now; nothing when there is none. Never starts one.
@@ -28,6 +29,9 @@ public:
                                               std::chrono::milliseconds limit = greeting_limit);
     // The daemon, found or started. One of another version serves us too if it speaks our API.
     static Result<Daemon> reach(const os::Path& home);
+
+    // A server elsewhere, which answers with its own history.
+    static Result<Daemon> reach_server(ServerAddress server);
 
     // Ends the one that runs, if any, because we are to be the daemon ourselves. As long as the
     // lock is held nobody else starts one.
@@ -70,13 +74,20 @@ public:
 
     // What GET /daemon said.
     [[nodiscard]] const Json& about() const noexcept { return about_; }
+    // Empty of a server elsewhere.
     [[nodiscard]] const os::Path& home() const noexcept { return home_; }
+    [[nodiscard]] const std::optional<ServerAddress>& server() const noexcept { return server_; }
+    // "the daemon", or "the server https://…".
+    [[nodiscard]] std::string name() const;
+    // What an answer with a failure status means.
+    [[nodiscard]] Error error_of(const net::Reply& reply) const;
 
 private:
     Daemon(os::Path home, net::Client client, Json about)
         : home_(std::move(home)), client_(std::move(client)), about_(std::move(about))
     {
     }
+    Daemon(ServerAddress server, std::string token);
 
     Result<net::Reply> call(std::string_view method,
                             const std::string& path,
@@ -85,6 +96,8 @@ private:
                             std::stop_token stop = {});
 
     os::Path home_;
+    std::optional<ServerAddress> server_;
+    std::string token_;
     net::Client client_;
     Json about_;
     Trace trace_ = Trace::no;

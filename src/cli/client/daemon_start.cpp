@@ -3,6 +3,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "cli/client/server_address.hpp"
 #include "os/identity.hpp"
 #include "os/private_folder.hpp"
 #include "os/process.hpp"
@@ -45,6 +46,7 @@ std::vector<std::string> daemon_environment(const os::Path& home)
     for (const std::string& text : os::own_variables()) {
         // Started from inside a run it is no part of that run.
         if (text.starts_with("PONK_HOME=") || text.starts_with("PONK_RUN_")) continue;
+        if (is_server_variable(text)) continue;
         for (const std::string_view head : kept) {
             if (text.starts_with(head)) {
                 variables.emplace_back(text);

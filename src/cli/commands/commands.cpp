@@ -31,6 +31,7 @@ constexpr Group all_groups[] = {
     {.name = "secret", .summary = "Passwords and tokens for runs"},
     {.name = "tracking", .summary = "Settings for MLflow clients"},
     {.name = "token", .summary = "Access tokens for the tracking server"},
+    {.name = "session", .summary = "Browsers in which the Workbench page is logged in"},
     {.name = "audit", .summary = "The audit log of the tracking server"},
     {.name = "daemon", .summary = "The background process of ponk"},
 };
@@ -92,6 +93,9 @@ constexpr const Command* all_commands[] = {
     &cmd_secret_list,
     &cmd_secret_remove,
     &cmd_tracking_env,
+    &cmd_ui,
+    &cmd_session_list,
+    &cmd_session_remove,
     &cmd_serve,
     &cmd_token_create,
     &cmd_token_list,
@@ -112,7 +116,7 @@ constexpr const Command* all_commands[] = {
 };
 
 constexpr std::string_view all_later_commands[] = {
-    "ui", "sweep", "notebook", "computetarget start", "computetarget stop"};
+    "sweep", "notebook", "computetarget start", "computetarget stop"};
 
 constexpr std::string_view formats[] = {"table", "json", "jsonc", "tsv", "yaml"};
 constexpr Option all_global_options[] = {
@@ -128,8 +132,13 @@ constexpr Option all_global_options[] = {
     {.name = "project",
      .brief = "p",
      .value = "PATH",
-     .help = "The project's folder. Default: the current folder.",
+     .help = "The project's folder. Default: the current folder. Of a server: the project's name, "
+             "id or folder there. Default there: all projects.",
      .complete = Complete::folder},
+    {.name = "server",
+     .value = "URL",
+     .help = "Ask this team server instead of this machine; 'here' is this machine. Default: "
+             "PONK_SERVER, else here."},
     {.name = "no-pager", .help = "Do not show long output in a pager (PONK_PAGER, PAGER, less)."},
     {.name = "verbose", .help = "Print more details to standard error."},
     {.name = "debug",

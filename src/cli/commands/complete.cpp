@@ -31,6 +31,7 @@ constinit const Command cmd_complete = {
     .summary = "Candidates for the last word of a command line",
     .positionals = complete_command::positionals,
     .rest = Command::Rest::untouched,
+    .history = Command::History::none,
     .shown = Command::Shown::no,
     .run = complete_command::run,
 };

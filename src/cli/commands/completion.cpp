@@ -45,6 +45,7 @@ constinit const Command cmd_completion = {
     .options = completion_command::options,
     .positionals = completion_command::positionals,
     .examples = completion_command::examples,
+    .history = Command::History::none,
     .run = completion_command::run,
 };
 

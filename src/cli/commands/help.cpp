@@ -27,6 +27,7 @@ constinit const Command cmd_help = {
     .summary = "Show the help of a command",
     .positionals = help_command::positionals,
     .paged = Command::Paged::yes,
+    .history = Command::History::none,
     .run = help_command::run,
 };
 

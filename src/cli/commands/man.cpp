@@ -98,6 +98,7 @@ constinit const Command cmd_man = {
     .positionals = man_command::positionals,
     .examples = man_command::examples,
     .paged = Command::Paged::yes,
+    .history = Command::History::none,
     .run = man_command::run,
 };
 

@@ -77,6 +77,7 @@ constinit const Command cmd_query = {
                    "another format.",
     .positionals = query_command::positionals,
     .examples = query_command::examples,
+    .history = Command::History::none,
     .exits = "64 if the expression is invalid; 65 if the document is invalid or does not fit the "
              "expression.",
     .run = query_command::run,

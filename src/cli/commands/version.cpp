@@ -21,6 +21,7 @@ Outcome run(Context& context, const Invocation& /*words*/)
 constinit const Command cmd_version = {
     .path = "version",
     .summary = "Print the version",
+    .history = Command::History::none,
     .run = version_command::run,
 };
 

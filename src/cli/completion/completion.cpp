@@ -24,6 +24,8 @@ constexpr std::chrono::milliseconds patience{1500};
 // Asks a daemon that runs; a Tab never starts one.
 Json ask(const std::string& path)
 {
+    // A server is elsewhere, and this machine's names are not its own.
+    if (const auto server = find_server(std::nullopt); !server || *server) return {};
     const auto home = ponk_home();
     if (!home) return {};
     auto found = Daemon::find(*home, patience);

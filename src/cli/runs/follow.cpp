@@ -8,9 +8,9 @@
 #include "cli/runs/run_view.hpp"
 #include "cli/terminal/interrupt.hpp"
 #include "model/run_state.hpp"
+#include "os/process.hpp"
 #include "output/cell.hpp"
 
-#include <cstring>
 #include <unistd.h>
 
 namespace ponk::cli {
@@ -89,11 +89,12 @@ bool ended_by_ponk(const Json& run)
 void say_detached(const Context& context, const std::string& run)
 {
     const std::string brief = run.substr(run.size() - std::min<std::size_t>(8, run.size()));
-    context.note("detached: run {} continues; 'ponk logs --follow {}' follows it again, 'ponk "
-                 "cancel {}' cancels it",
+    const std::string cancel =
+        context.asks_server() ? "" : fmt::format(", 'ponk cancel {}' cancels it", brief);
+    context.note("detached: run {} continues; 'ponk logs --follow {}' follows it again{}",
                  run,
                  brief,
-                 brief);
+                 cancel);
 }
 
 RunEnd end_of(const Json& run)
@@ -131,17 +132,6 @@ RunEnd end_of(const Json& run)
                  fmt::format("run '{}' failed before its script had an exit code", id))};
 }
 
-namespace {
-
-// "SIGSEGV"; real-time signals have numbers only.
-std::string signal_text(int number)
-{
-    const char* name = ::sigabbrev_np(number);
-    return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", number);
-}
-
-}  // namespace
-
 void report_end(const Context& context, const Json& run)
 {
     const std::string id = run.text("run_id");
@@ -155,7 +145,7 @@ void report_end(const Context& context, const Json& run)
         line += fmt::format(", exit code {}", code);
         // A script may also leave with such a code by itself.
         if (const auto signal = run["evidence"].integer("signal"); signal > 0)
-            line += fmt::format(" ({})", signal_text(static_cast<int>(signal)));
+            line += fmt::format(" ({})", os::signal_name(static_cast<int>(signal)));
     }
     context.note("{}", line);
     // Why a script ended that has a code of its own, say because memory ran out; our own reasons
@@ -224,7 +214,11 @@ Outcome follow_run(Context& context, const std::string& run_id)
     const bool as_document = (asked && *asked != output::Format::table) || context.has_query();
     Interrupts interrupts;
     EventPrinter events(context, daemon->beside(), run_id);
-    LogWriter writer(as_document ? STDERR_FILENO : STDOUT_FILENO, [&] { events.make_way(); });
+    const auto started = daemon->get("/runs/" + run_id);
+    LogWriter writer(
+        as_document ? STDERR_FILENO : STDOUT_FILENO,
+        [&] { events.make_way(); },
+        started ? project_paths(TRY(context.home()), *started) : ProjectPaths());
     const auto copied =
         copy_log(*daemon, {run_id, 0, Follow::yes, LogForm::masked}, writer, interrupts.token());
     if (!copied && !interrupts.happened()) return cannot_follow(copied.error(), run_id);

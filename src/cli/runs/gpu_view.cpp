@@ -29,6 +29,12 @@ constexpr std::array<Kind, 5> kinds{{
 constexpr std::string_view gpu_prefix = "system/gpu.";
 constexpr int chart_height = 5;
 
+// What the supervisor measures of the run's processes, by whole names.
+constexpr std::array<Kind, 2> uses{{
+    {"system/run.cpu_utilization_percentage", "CPU of the run, % of one processor", 1},
+    {"system/run.memory_usage_megabytes", "memory of the run, GiB", 1e6 / (1 << 30)},
+}};
+
 struct GpuMetric {
     std::int64_t place = 0;  // among the run's devices
     std::string_view word;
@@ -182,10 +188,27 @@ Json system_metrics(const Json& metrics)
 
 bool is_charted(std::string_view name)
 {
+    if (std::ranges::find(uses, name, &Kind::word) != uses.end()) return true;
     const auto metric = gpu_metric(name);
     return metric && std::any_of(kinds.begin(), kinds.end(), [&](const Kind& kind) {
                return kind.word == metric->word;
            });
+}
+
+std::string use_charts(const Json& metrics, const output::Terminal& terminal)
+{
+    std::string text;
+    if (!metrics.is_object()) return text;
+    for (const auto& kind : uses) {
+        const auto series = series_of(kind.title, metrics[kind.word], kind.scale);
+        if (series.x.empty() || series.x.front() >= series.x.back()) continue;
+        text += "\n" + output::draw_chart({&series, 1},
+                                          {.terminal = terminal,
+                                           .height = chart_height,
+                                           .title = kind.title,
+                                           .x_label = "seconds"});
+    }
+    return text;
 }
 
 std::string gpu_charts(const Json& metrics, const output::Terminal& terminal)

@@ -25,6 +25,8 @@ Json system_metrics(const Json& metrics);
 // Curves of all that was measured of GPUs, one chart for each kind, a curve for each GPU.
 // `metrics` is that of GET /runs/RUN/metrics.
 std::string gpu_charts(const Json& metrics, const output::Terminal& terminal);
+// The same of the processor and the memory that the run used.
+std::string use_charts(const Json& metrics, const output::Terminal& terminal);
 // True for a metric that has its place in one of these charts.
 bool is_charted(std::string_view name);
 

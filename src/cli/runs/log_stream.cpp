@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/runs/log_stream.hpp"
 
+#include "base/id.hpp"
 #include "cli/terminal/pager.hpp"
+#include "model/target_type.hpp"
 #include "os/wait.hpp"
 
 #include <fmt/format.h>
@@ -53,8 +55,62 @@ come_back(Daemon& daemon, const Error& reason, Deadline& give_up, const std::sto
 
 }  // namespace
 
-LogWriter::LogWriter(int fd, std::function<void()> before)
-    : fd_(fd), before_(std::move(before)), terminal_(::isatty(fd) == 1)
+ProjectPaths::ProjectPaths(std::vector<std::string> copies, std::string project)
+    : copies_(std::move(copies)), project_(std::move(project))
+{
+}
+
+std::string ProjectPaths::feed(std::string_view bytes)
+{
+    if (copies_.empty()) return std::string(bytes);
+    held_ += bytes;
+    std::string out;
+    std::size_t done = 0;
+    for (std::size_t at = held_.find('/'); at != held_.npos; at = held_.find('/', at)) {
+        const auto rest = std::string_view(held_).substr(at);
+        const auto fits = [&](const std::string& copy) { return rest.starts_with(copy); };
+        const auto may_fit = [&](const std::string& copy) { return copy.starts_with(rest); };
+        if (const auto copy = std::ranges::find_if(copies_, fits); copy != copies_.end()) {
+            out.append(held_, done, at - done);
+            out += project_;
+            at += copy->size();
+            done = at;
+        } else if (std::ranges::any_of(copies_, may_fit)) {
+            out.append(held_, done, at - done);
+            held_.erase(0, at);
+            return out;
+        } else {
+            ++at;
+        }
+    }
+    out.append(held_, done);
+    held_.clear();
+    return out;
+}
+
+std::string ProjectPaths::finish()
+{
+    return std::exchange(held_, {});
+}
+
+ProjectPaths project_paths(const os::Path& home, const Json& run)
+{
+    const auto project = run.text("project_path");
+    const auto target = model::target_type_from(run.text("target_type"));
+    if (!project.starts_with('/') || !target) return {};
+    const auto id = RunId::parse(run.text("run_id"));
+    if (!id) return {};
+    std::vector<std::string> copies;
+    if (model::uses_docker(*target)) {
+        copies.emplace_back("/azureml-run/");
+    } else {
+        copies.push_back((home / "runs" / id->text() / "work" / "").native());
+    }
+    return {std::move(copies), (os::Path(project) / "").native()};
+}
+
+LogWriter::LogWriter(int fd, std::function<void()> before, ProjectPaths paths)
+    : fd_(fd), before_(std::move(before)), terminal_(::isatty(fd) == 1), paths_(std::move(paths))
 {
 }
 
@@ -63,7 +119,7 @@ Result<> LogWriter::write(std::string_view bytes)
     if (!terminal_) return os::write_all(fd_, bytes);
     if (before_) before_();
     shown_.clear();
-    filter_.feed(bytes, shown_);
+    filter_.feed(paths_.feed(bytes), shown_);
     return give(shown_);
 }
 
@@ -71,6 +127,7 @@ Result<> LogWriter::finish()
 {
     if (!terminal_) return {};
     shown_.clear();
+    filter_.feed(paths_.finish(), shown_);
     filter_.finish(shown_);
     TRY(give(shown_));
     return os::write_all(Pager::way_of(fd_), lines_.finish());
@@ -131,7 +188,7 @@ copy_log(Daemon& daemon, const LogRequest& request, LogWriter& writer, std::stop
         const auto ended = daemon.stream_reply(target_of(request, offset), sink, quiet_limit, stop);
         if (write_failure) return tl::unexpected(*write_failure);
         // An answer is an answer: only a daemon that went away is worth another try.
-        if (ended && ended->status >= 400) return tl::unexpected(net::error_of(*ended));
+        if (ended && ended->status >= 400) return tl::unexpected(daemon.error_of(*ended));
         if (ended) break;
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "stopped while following");
         const Error& reason = ended.error();
@@ -160,8 +217,9 @@ Result<std::optional<Error>> find_log_damage(Daemon& daemon, const std::string& 
     const Json answer = TRY(daemon.get(path, std::chrono::minutes(10)));
     const Json& problem = answer["problem"];
     if (!problem.is_object()) return std::nullopt;
-    // So that the run shows it. The answer matters more than that it is kept.
-    static_cast<void>(daemon.send("POST", path));
+    // So that the run shows it. The answer matters more than that it is kept, which who may only
+    // read need not ask for.
+    if (!daemon.server()) static_cast<void>(daemon.send("POST", path));
     return Error(
         error_kind_from(problem.text("kind")), problem.text("message"), problem.text("hint"));
 }

@@ -3,12 +3,15 @@
 
 #include "cli/client/daemon.hpp"
 #include "cli/terminal/terminal_filter.hpp"
+#include "os/file.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace ponk::cli {
 
@@ -27,11 +30,31 @@ private:
     bool returned_ = false;  // the next character writes over the line
 };
 
+// The run's copy of the project in a log, as the project's own path: a user opens what a traceback
+// names. Bytes may be cut anywhere.
+class ProjectPaths {
+public:
+    ProjectPaths() = default;  // changes nothing
+    ProjectPaths(std::vector<std::string> copies, std::string project);
+
+    // What can still be the start of such a path is held back.
+    std::string feed(std::string_view bytes);
+    std::string finish();
+
+private:
+    std::vector<std::string> copies_;  // each with its last '/'
+    std::string project_;
+    std::string held_;
+};
+
+// For the log of this run.
+ProjectPaths project_paths(const os::Path& home, const Json& run);
+
 // Where a log goes: exact bytes into a file or pipe, filtered ones on a terminal.
 class LogWriter {
 public:
     // `before` is called before bytes are shown on a terminal.
-    explicit LogWriter(int fd, std::function<void()> before = {});
+    explicit LogWriter(int fd, std::function<void()> before = {}, ProjectPaths paths = {});
     Result<> write(std::string_view bytes);
     Result<> finish();
 
@@ -41,6 +64,7 @@ private:
     int fd_;
     std::function<void()> before_;
     bool terminal_;
+    ProjectPaths paths_;
     TerminalFilter filter_;
     std::string shown_;
     OverwrittenLines lines_;

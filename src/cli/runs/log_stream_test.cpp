@@ -89,6 +89,31 @@ protected:
     os::Path home_;
 };
 
+TEST(ProjectPaths, are_shown_for_the_copys_wherever_the_bytes_are_cut)
+{
+    const std::string copy = "/h/runs/1/copy/";
+    const std::string text =
+        "/h/runs/1/cop /h/runs/1/copy/a.py //h/runs/1/copy/b /h/h/runs/2/copy/c /";
+    const std::string shown = "/h/runs/1/cop /p/a.py //p/b /h/h/runs/2/copy/c /";
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+        for (std::size_t next = cut; next <= text.size(); ++next) {
+            ProjectPaths paths({"/azureml-run/", copy}, "/p/");
+            auto out = paths.feed(text.substr(0, cut));
+            out += paths.feed(text.substr(cut, next - cut));
+            out += paths.feed(text.substr(next));
+            EXPECT_EQ(out + paths.finish(), shown) << cut << " " << next;
+        }
+    }
+}
+
+TEST(ProjectPaths, hold_nothing_back_that_cannot_be_one)
+{
+    ProjectPaths paths({"/azureml-run/"}, "/p/");
+    EXPECT_EQ(paths.feed("50%/s /azure"), "50%/s ");
+    EXPECT_EQ(paths.feed("us\r"), "/azureus\r");
+    EXPECT_EQ(ProjectPaths().feed("/azureml-run/x"), "/azureml-run/x");
+}
+
 TEST_F(LogStream, loses_and_doubles_no_byte_when_the_daemon_breaks_off)
 {
     std::string log;

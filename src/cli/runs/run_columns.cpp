@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/runs/run_view.hpp"
 #include "cli/syntax/suggest.hpp"
+#include "cli/terminal/local_time.hpp"
 #include "output/cell.hpp"
 
 #include <algorithm>
@@ -159,6 +160,7 @@ Json shown_value(const Json& run, const FieldName& name, const Json& value)
         if (name.key == "run_id") return brief_id(run);
         if (name.key == "status") return brief_status(run);
         if (name.key == "duration_ms") return value;
+        if (name.key.ends_with("_utc") && value.is_string()) return shown_time(value.as_string());
         if (name.key == "git.commit" && value.is_string()) return value.as_string().substr(0, 12);
         if (value.is_array() || value.is_object()) return words_text(value);
     }

@@ -19,19 +19,74 @@ bool has_free_name(Entity entity)
     return entity == Entity::metric || entity == Entity::param || entity == Entity::tag;
 }
 
-}  // namespace
-
-std::vector<std::string> order_entries(const Invocation& words)
+// A name alone that no field has: what it is as a metric, as a parameter or as a tag.
+std::optional<query::search::OrderKey> as_key(std::string_view prefix, const std::string& entry)
 {
     const auto& grammar = query::search::history_runs;
+    if (query::search::parse_order_by(grammar, {entry})) return std::nullopt;
+    const auto keys = query::search::parse_order_by(grammar, {std::string(prefix) + entry});
+    if (!keys || keys->empty()) return std::nullopt;
+    return keys->front();
+}
+
+constexpr std::string_view metric_prefix = "metrics.";
+
+// As far as it is known without asking.
+std::vector<std::string> order_entries(const Invocation& words)
+{
     auto entries = words.values("order-by");
-    for (std::string& entry : entries) {
-        const auto as_metric = "metrics." + entry;
-        if (!query::search::parse_order_by(grammar, {entry}) &&
-            query::search::parse_order_by(grammar, {as_metric}))
-            entry = as_metric;
-    }
+    for (std::string& entry : entries)
+        if (as_key(metric_prefix, entry)) entry.insert(0, metric_prefix);
     return entries;
+}
+
+std::vector<std::string> order_of(const JsonObject& search)
+{
+    std::vector<std::string> entries;
+    const Json* stored = search.find("order_by");
+    if (stored == nullptr) return entries;
+    for (const Json& entry : stored->as_array())
+        entries.push_back(entry.as_string());
+    return entries;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> order_metrics(const JsonObject& search)
+{
+    std::vector<std::string> names;
+    for (const auto& key :
+         TRY(query::search::parse_order_by(query::search::history_runs, order_of(search)))) {
+        if (key.entity == Entity::metric) names.push_back(key.key);
+    }
+    return names;
+}
+
+Result<> find_order_names(Daemon& daemon, const Invocation& words, JsonObject& search)
+{
+    auto entries = words.values("order-by");
+    const auto alone = [](const std::string& entry) {
+        return as_key(metric_prefix, entry).has_value();
+    };
+    if (std::ranges::none_of(entries, alone)) return {};
+    auto scope = search;
+    scope.erase("filter");
+    scope.erase("order_by");
+    const JsonArray known = TRY(search_runs(daemon, std::move(scope), known_runs));
+    for (std::string& entry : entries) {
+        if (!alone(entry)) continue;
+        std::string_view chosen = metric_prefix;
+        for (const std::string_view prefix :
+             {metric_prefix, std::string_view("params."), std::string_view("tags.")}) {
+            const auto key = as_key(prefix, entry);
+            if (!key || !missing_name(known, {key->entity, key->key}).empty()) continue;
+            chosen = prefix;
+            break;
+        }
+        entry.insert(0, chosen);
+    }
+    search.set("order_by", JsonArray(entries.begin(), entries.end()));
+    return {};
 }
 
 tl::expected<JsonObject, Failure> search_options(const Invocation& words)
@@ -55,7 +110,7 @@ unknown_names(Daemon& daemon, const Invocation& words, JsonObject scope, const J
     const auto& grammar = query::search::history_runs;
     std::vector<FieldName> names;
     const auto filter = TRY(query::search::parse_filter(grammar, words.text("filter")));
-    const auto order = TRY(query::search::parse_order_by(grammar, order_entries(words)));
+    const auto order = TRY(query::search::parse_order_by(grammar, order_of(scope)));
     for (const auto& comparison : filter) {
         // Whoever asks for what is not there knows it.
         const bool absent = comparison.op == query::search::Operator::is_null;

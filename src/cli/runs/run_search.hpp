@@ -16,9 +16,12 @@ namespace ponk::cli {
 // is told before anything is asked; empty when neither is there.
 tl::expected<JsonObject, Failure> search_options(const Invocation& words);
 
-// The values of --order-by; a name alone that no field has is a metric: "loss DESC" is
-// "metrics.loss DESC".
-std::vector<std::string> order_entries(const Invocation& words);
+// Makes names alone in `--order-by` of `search` what runs have by that name: "loss DESC" is
+// "metrics.loss DESC", or "params.loss DESC" where newer runs have only such a parameter.
+Result<> find_order_names(Daemon& daemon, const Invocation& words, JsonObject& search);
+
+// The metrics by which `search` orders.
+Result<std::vector<std::string>> order_metrics(const JsonObject& search);
 
 // What --filter and --order-by name that no run has, with what was probably meant: one sentence
 // each. `found` is the answer; when it is empty, the newest runs of `scope` are asked for.

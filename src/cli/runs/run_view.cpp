@@ -7,6 +7,7 @@
 #include "cli/runs/run_names.hpp"
 #include "cli/terminal/local_time.hpp"
 #include "model/run_words.hpp"
+#include "os/process.hpp"
 #include "output/cell.hpp"
 
 #include <algorithm>
@@ -45,12 +46,9 @@ bool fits_a_column(const Json& value)
     return !value.is_object() && !value.is_array();
 }
 
-// When it began, in the time of the reader.
 std::string shown_start(const Json& run, const std::string& now)
 {
-    const std::string start = run.text("start_time_utc", run.text("created_utc"));
-    return shows_local_time() ? brief_time(local_time(start), local_time(now))
-                              : brief_time(start, now);
+    return brief_shown_time(run.text("start_time_utc", run.text("created_utc")), now);
 }
 
 Json row_of(const Json& run, const std::vector<MetricColumn>& metrics, const std::string& now)
@@ -105,6 +103,16 @@ std::string brief_time(const std::string& utc, std::string_view now)
                        utc.substr(11, 5));
 }
 
+std::string brief_shown_time(const std::string& utc, const std::string& now)
+{
+    return shows_local_time() ? brief_time(local_time(utc), local_time(now)) : brief_time(utc, now);
+}
+
+std::string shown_zone(const std::string& now)
+{
+    return shows_local_time() ? zone_at(now) : "UTC";
+}
+
 std::string brief_id(const Json& run)
 {
     const std::string id = run.text("run_id");
@@ -150,7 +158,7 @@ std::string cancel_text(const Json& run)
     return fmt::format("run {} is not canceled yet: its machine is unreachable since {} ({}); ponk "
                        "cancels the run when the machine is back, unless it has ended by then",
                        id,
-                       outage.text("since"),
+                       shown_time(outage.text("since")),
                        printable(outage.text("reason")));
 }
 
@@ -203,7 +211,7 @@ View view_of_runs(const JsonArray& runs, Projects projects)
     add({.key = "script_name", .title = "script", .min = 12});
     const std::string now = utc_text(wall_milliseconds());
     add({.key = "start_time_utc",
-         .title = fmt::format("start ({})", shows_local_time() ? zone_at(now) : "UTC"),
+         .title = fmt::format("start ({})", shown_zone(now)),
          .min = whole});
     if (named) add({.key = "name"});
     add({.key = "target"});
@@ -313,6 +321,12 @@ View view_of_run(const Json& run)
     };
     for (const std::string_view key : {"run_id", "run_number", "name", "status", "exit_code"})
         add(key);
+    if (const auto signal = run["evidence"].integer("signal");
+        signal > 0 && run["exit_code"].is_integer())
+        rows.set("exit_code",
+                 fmt::format("{} ({})",
+                             run.integer("exit_code"),
+                             os::signal_name(static_cast<int>(signal))));
     if (run["error"].is_object()) {
         rows.set("error", run["error"].text("message"));
         if (!run["error"].text("hint").empty()) rows.set("hint", run["error"].text("hint"));
@@ -320,14 +334,14 @@ View view_of_run(const Json& run)
     if (const std::string deleted = run.text("deleted_utc"); !deleted.empty())
         rows.set("deleted",
                  fmt::format("by a client, {}; 'ponk history restore {}' restores it",
-                             deleted,
+                             shown_time(deleted),
                              brief_id(run)));
     if (run.boolean("cancel_requested") && run["end_time_utc"].is_null())
         rows.set("cancel_requested", true);
     if (const Json& outage = run["unreachable"]; outage.is_object())
         rows.set("unreachable",
                  fmt::format("the target is unreachable since {}: {}",
-                             outage.text("since"),
+                             shown_time(outage.text("since")),
                              outage.text("reason")));
     for (const std::string_view key : {"project_path", "experiment", "script_name"})
         add(key);

@@ -15,6 +15,10 @@ std::string brief_id(const Json& run);
 // "2026-03-01T12:30:05.123Z" as tables have it: "12:30:05" on the day of `now`, "Mar 01 12:30" in
 // that year, else the date.
 std::string brief_time(const std::string& utc, std::string_view now);
+// The same in the zone of the reader where a person reads; `now` is in UTC, too.
+std::string brief_shown_time(const std::string& utc, const std::string& now);
+// That zone, for the title of a column: "CET", or "UTC".
+std::string shown_zone(const std::string& now);
 
 // Its state, with what a reader should know of a run that is under way: "Running (unreachable)".
 std::string brief_status(const Json& run);

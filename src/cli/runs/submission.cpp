@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "cli/client/own_umask.hpp"
+#include "cli/client/server_address.hpp"
 #include "cli/runs/event_printer.hpp"
 #include "cli/runs/run_view.hpp"
 #include "os/variables.hpp"
@@ -13,7 +14,9 @@ namespace ponk::cli {
 
 Json own_environment()
 {
-    const auto words = os::own_variables();
+    auto words = os::own_variables();
+    // A token for a server is no business of a script.
+    std::erase_if(words, is_server_variable);
     return JsonArray(words.begin(), words.end());
 }
 

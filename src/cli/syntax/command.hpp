@@ -70,6 +70,9 @@ struct Command {
     enum class Rest { none, untouched } rest = Rest::none;
     std::span<const Example> examples = {};
     enum class Paged { no, yes } paged = Paged::no;  // long output, without --follow
+    // Which history the command works with. While PONK_SERVER is set, `none` runs as usual,
+    // `this_machine` is an error, and `any` asks the server.
+    enum class History { none, this_machine, any } history = History::this_machine;
     std::string_view exits = {};  // what its exit code means, where there is more to say
     enum class Shown { yes, no } shown = Shown::yes;
     Outcome (*run)(Context& context, const Invocation& words) = nullptr;

@@ -139,6 +139,15 @@ std::string command_page(const Command& command)
     return out;
 }
 
+std::string readers_of_servers()
+{
+    std::vector<std::string> names;
+    for (const Command* command : commands()) {
+        if (command->history == Command::History::any) names.emplace_back(command->path);
+    }
+    return join(names, ", ");
+}
+
 std::string main_page()
 {
     std::string out;
@@ -164,6 +173,23 @@ std::string main_page()
     tagged(out,
            "PONK_HOME",
            "Folder for ponk's files. Default: $XDG_DATA_HOME/ponk, else ~/.local/share/ponk.");
+    tagged(out,
+           "PONK_SERVER",
+           "Address of a team server (ponk serve), https://HOST:PORT, that these commands ask "
+           "instead of this machine: " +
+               readers_of_servers() +
+               ". Others end with an error. --server URL comes before it; 'here' is this machine.");
+    tagged(out,
+           "PONK_SERVER_TOKEN_FILE",
+           "File with the token for it; others must not be able to read the file.");
+    tagged(out, "PONK_SERVER_TOKEN", "The token itself. It comes before the file.");
+    tagged(out,
+           "PONK_SERVER_CERT",
+           "PEM file with the certificate of the server's authority, or its own. Default: what the "
+           "system trusts.");
+    tagged(out,
+           "PONK_SERVER_INSECURE",
+           "1 allows http:// to a server on another machine: the token can be read on the way.");
     tagged(out, "PONK_SAMPLES", "Folder of the samples.");
     tagged(out, "NO_COLOR", "If set, output has no colours.");
     tagged(out, "COLUMNS", "Width of tables.");

@@ -21,10 +21,10 @@ std::optional<std::tm> local_clock(const std::string& utc)
         return std::nullopt;
     const auto ms = parse_utc(utc);
     if (!ms) return std::nullopt;
-    const auto seconds = static_cast<std::time_t>(*ms / 1000);
+    const auto since_1970 = static_cast<std::time_t>(*ms / 1000);
     std::tm clock{};
     ::tzset();
-    if (::localtime_r(&seconds, &clock) == nullptr) return std::nullopt;
+    if (::localtime_r(&since_1970, &clock) == nullptr) return std::nullopt;
     return clock;
 }
 
@@ -57,6 +57,12 @@ std::string zone_at(const std::string& utc)
 {
     const auto clock = local_clock(utc);
     return clock ? std::string(clock->tm_zone) : std::string();
+}
+
+std::string shown_time(const std::string& utc)
+{
+    const auto clock = shows_local_time() ? local_clock(utc) : std::nullopt;
+    return clock ? written(*clock, ' ') + " " + clock->tm_zone : utc;
 }
 
 Json with_local_times(const Json& rows)

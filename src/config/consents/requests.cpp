@@ -63,6 +63,13 @@ Result<std::vector<Request>> requests_of(const ResolvedConfiguration& resolved)
             add(requests, std::move(request));
         }
     }
+    if (contained) {
+        for (const auto& mount : target.mounts)
+            add(requests,
+                {ConsentKind::docker_argument,
+                 DockerArgument{"--volume", *mount}.text(),
+                 at(target.file, mount.place)});
+    }
     // A build's steps are in that network, too.
     const DockerArgument network{"--network", *target.build_network};
     if (contained && !network.value.empty() && reaches_host(network))

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "config/files/image.hpp"
 #include "config/schema/schemas.hpp"
+#include "os/file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,6 +19,24 @@ ComputeTarget built_in_local()
 }
 
 namespace {
+
+// Empty: none.
+std::string problem_of_mount(std::string_view text)
+{
+    const auto parts = split(text, ':');
+    if (parts.size() < 2 || parts.size() > 3) return "it is not SOURCE:TARGET";
+    if (!parts[0].starts_with('/')) return "the folder of the machine is not an absolute path";
+    if (!parts[1].starts_with('/')) return "the folder of the container is not an absolute path";
+    if (parts.size() == 3 && parts[2] != "ro" && parts[2] != "rw")
+        return "only 'ro' and 'rw' can follow the second colon";
+    // Two slashes in front would not be taken together.
+    const auto relative =
+        parts[1].substr(std::min(parts[1].find_first_not_of('/'), parts[1].size()));
+    const auto target = (os::Path("/") / relative / "").lexically_normal().native();
+    for (const std::string_view own : {"/azureml-run/", "/azureml-share/", "/.ponk/"})
+        if (target.starts_with(own)) return "ponk itself uses that folder of the container";
+    return target == "/" ? "a container's root cannot be replaced" : "";
+}
 
 class ComputeReader {
 public:
@@ -71,6 +90,7 @@ private:
         reader_.read("nvidiaDocker", t.nvidia_docker);
         reader_.read("shmSize", t.shm_size);
         reader_.read("buildNetwork", t.build_network);
+        read_mounts();
         reader_.read("username", t.username);
         reader_.read("password", t.password);
         reader_.read("privateKey", t.private_key);
@@ -88,6 +108,24 @@ private:
         reader_.read("resourceGroup", t.resource_group);
         reader_.read("clusterName", t.cluster_name);
         reader_.read("workspaceName", t.workspace_name);
+    }
+
+    void read_mounts()
+    {
+        std::vector<Located<std::string>> mounts;
+        reader_.read("mounts", mounts);
+        for (auto& mount : mounts) {
+            if (const auto problem = problem_of_mount(*mount); !problem.empty()) {
+                report_.error(
+                    mount.place,
+                    "wrong-value",
+                    fmt::format("'mounts' cannot have '{}': {}", printable(*mount), problem),
+                    "Write SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths, such "
+                    "as '/data/images:/data:ro'.");
+            } else {
+                target_.mounts.push_back(std::move(mount));
+            }
+        }
     }
 
     // One key with two meanings.
@@ -145,6 +183,7 @@ private:
         unused("nvidiaDocker", uses_docker(type));
         unused("shmSize", uses_docker(type));
         unused("buildNetwork", uses_docker(type));
+        unused("mounts", uses_docker(type));
         unused("address", uses_ssh(type));
         unused("username", uses_ssh(type));
         unused("yarnDeployMode", type == TargetType::cluster);
@@ -245,6 +284,10 @@ Json meaning_of(const ComputeTarget& target)
         meaning.set("nvidiaDocker", *target.nvidia_docker);
         meaning.set("sharedVolumes", *target.shared_volumes);
         meaning.set("shmSize", text_or_null(*target.shm_size));
+        JsonArray mounts;
+        for (const auto& mount : target.mounts)
+            mounts.emplace_back(*mount);
+        if (!mounts.empty()) meaning.set("mounts", std::move(mounts));
         if (target.build_network.given())
             meaning.set("buildNetwork", text_or_null(*target.build_network));
     }

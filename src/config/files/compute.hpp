@@ -34,7 +34,8 @@ struct ComputeTarget {
     Located<std::string> native_shared_directory = std::string("~/.azureml/share/");
     Located<bool> nvidia_docker = false;
     Located<std::string> shm_size;
-    Located<std::string> build_network;  // of an image's build; empty: the engine's default
+    std::vector<Located<std::string>> mounts;  // SOURCE:TARGET[:ro|:rw], checked
+    Located<std::string> build_network;        // of an image's build; empty: the engine's default
 
     Located<std::string> address;  // without the port
     Located<int> port = 22;

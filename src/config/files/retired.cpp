@@ -128,10 +128,18 @@ constexpr Retired hosts[] = {
 constexpr Retired spark_packages[] = {
     {"com.microsoft.ml.spark:mmlspark",
      "was renamed and moved",
-     "Use 'com.microsoft.azure:synapseml_2.12' with Spark 3."},
+     "Use 'com.microsoft.azure:synapseml_2.12' with Spark 3.",
+     "com.microsoft.azure:synapseml_2.12:1.0.4",
+     false,
+     "mmlspark"},
     {"com.microsoft:dprep", service_gone, "Remove it."},
     {"com.microsoft.azureml:azureml-sdk", service_gone, "Remove it."},
-    {"databricks:spark-sklearn", "is archived", "Remove it and use 'joblibspark' from PyPI."},
+    {"databricks:spark-sklearn",
+     "is archived",
+     "Remove it and use 'joblibspark' from PyPI.",
+     {},
+     false,
+     "spark_sklearn"},
 };
 
 // Sorted: searched by halves.

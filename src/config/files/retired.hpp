@@ -14,7 +14,8 @@ struct Retired {
     // Its replacement when the user asks for substitutions; empty where only a person can
     // choose, `nothing` where the line goes.
     std::string_view substitute = {};
-    bool installs = false;  // still there to be installed, though nobody should
+    bool installs = false;         // still there to be installed, though nobody should
+    std::string_view module = {};  // of a Spark package: what scripts import that need it
 
     static constexpr std::string_view nothing = "-";
 };

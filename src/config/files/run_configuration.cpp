@@ -177,20 +177,26 @@ void read_environment_variables(const Node* map, RunConfiguration& configuration
     }
 }
 
-void read_inputs(const SectionReader& reader, RunConfiguration& configuration)
+void read_file_lists(const SectionReader& reader, RunConfiguration& configuration)
 {
-    const Node* value = reader.find("inputs");
-    if (value == nullptr) return;
-    const auto add = [&configuration](const Node& item) {
-        if (const auto path = trim(item.text); !path.empty())
-            configuration.inputs.push_back({std::string(path), item.place});
+    const auto for_each = [&reader](std::string_view key, const auto& add) {
+        const Node* value = reader.find(key);
+        if (value == nullptr) return;
+        const auto items = value->is_list() ? value->items : std::vector<Node>{*value};
+        for (const auto& item : items) {
+            if (const auto text = trim(item.text); !text.empty())
+                add(std::string(text), item.place);
+        }
     };
-    if (value->is_list()) {
-        for (const auto& item : value->items)
-            add(item);
-    } else {
-        add(*value);
-    }
+    for_each("inputs", [&configuration](std::string text, const Place& place) {
+        configuration.inputs.push_back({std::move(text), place});
+    });
+    if (const Node* keep = reader.find("keep"); keep != nullptr && keep->is_list())
+        configuration.keep.emplace();
+    for_each("keep", [&configuration](std::string text, const Place&) {
+        if (!configuration.keep) configuration.keep.emplace();
+        configuration.keep->push_back(std::move(text));
+    });
 }
 
 // Files are named from the project's root. Windows wrote backslashes.
@@ -290,6 +296,12 @@ Json meaning_of(const RunConfiguration& c)
         for (const auto& input : c.inputs)
             inputs.push_back(*input);
         meaning.set("inputs", std::move(inputs));
+    }
+    if (c.keep) {
+        JsonArray keep;
+        for (const auto& line : *c.keep)
+            keep.push_back(line);
+        meaning.set("keep", std::move(keep));
     }
     if (!c.description->empty()) meaning.set("description", *c.description);
     if (c.docker) meaning.set("docker", docker_meaning(*c.docker));

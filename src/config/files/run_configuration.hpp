@@ -78,6 +78,8 @@ struct RunConfiguration {
     Located<std::string> tensorboard;  // folder of event files, relative to the project
 
     std::vector<Located<std::string>> inputs;  // data of the project that does not travel
+    // Lines as .gitignore has them; nullopt: the usual folders of checkpoints.
+    std::optional<std::vector<std::string>> keep;
 
     Located<std::string> gpus;
     Located<GpuPolicy> gpu = GpuPolicy::automatic;

@@ -83,7 +83,7 @@ void read_flat_run(const Node& root, RunConfiguration& configuration, Report& re
     read_gpu_keys(
         reader, {configuration.gpus, configuration.gpu, configuration.gpu_grace_seconds}, report);
     read_project_path(reader, "tensorboard", configuration.tensorboard, report);
-    read_inputs(reader, configuration);
+    read_file_lists(reader, configuration);
     reader.read("nodeCount", configuration.node_count);
     reader.read("maxRunDurationSeconds", configuration.max_run_duration_seconds);
 }

@@ -106,7 +106,7 @@ void read_nested_run(const Node& root, RunConfiguration& configuration, Report& 
     }
     history.read("snapshotProject", configuration.snapshot_project);
     read_project_path(reader, "tensorboard", configuration.tensorboard, report);
-    read_inputs(reader, configuration);
+    read_file_lists(reader, configuration);
     read_gpu_keys(
         reader, {configuration.gpus, configuration.gpu, configuration.gpu_grace_seconds}, report);
 }

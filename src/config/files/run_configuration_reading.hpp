@@ -20,7 +20,8 @@ void read_framework(const SectionReader& reader,
                     Report& report);
 void note_null_conda_file(const Node& map, std::string_view key, RunConfiguration& configuration);
 void read_environment_variables(const Node* map, RunConfiguration& configuration, Report& report);
-void read_inputs(const SectionReader& reader, RunConfiguration& configuration);
+// `inputs` and `keep`.
+void read_file_lists(const SectionReader& reader, RunConfiguration& configuration);
 void read_project_path(const SectionReader& reader,
                        std::string_view key,
                        Located<std::string>& out,

@@ -73,6 +73,9 @@ std::string compute_text(const ComputeTarget& target)
         lines.add("sharedVolumes", *target.shared_volumes);
         lines.add("shmSize", *target.shm_size);
         lines.add("buildNetwork", *target.build_network);
+        for (const auto& mount : target.mounts)
+            lines.add_raw(fmt::format(
+                "{}  - {}\n", &mount == &target.mounts.front() ? "mounts:\n" : "", scalar(*mount)));
     }
     if (type == TargetType::remote) {
         lines.add("userManagedEnvironment", *target.user_managed_environment);

@@ -50,6 +50,9 @@ constexpr Meaning meanings[] = {
     {"gpuGrace", "How long a required GPU may stay unused at the start. Default: 10m."},
     {"maxRunDurationSeconds", "The run is ended after this many seconds. Default: no limit."},
     {"tensorboard", "A folder whose TensorBoard event files become metrics, besides outputs."},
+    {"keep",
+     "New files outside of outputs that are collected with them: lines as .gitignore has them. "
+     "Default: checkpoints/ and lightning_logs/."},
     {"inputs", "Files and folders of the project that do not travel and that the run may read."},
     {"script", "The script, if the command line names none."},
     {"arguments", "Arguments of the script."},
@@ -122,6 +125,7 @@ constexpr Meaning meanings[] = {
      "true: others use this machine too, and a run takes one GPU unless it asks for more."},
     {"shmSize", "The size of /dev/shm in the container: 512m, 1g."},
     {"buildNetwork", "The network for building the image: host, none, or a network's name."},
+    {"mounts", "Folders of the machine that the container gets: /data:/data or /data:/data:ro."},
     // Packages and other files.
     {"channels", "Channels of conda packages, in order."},
     {"dependencies", "conda packages, and one list 'pip:' with pip packages."},

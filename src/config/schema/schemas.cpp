@@ -51,6 +51,7 @@ constexpr Key compute_keys[] = {
     {"shared"},
     {"shmSize"},
     {"buildNetwork"},
+    {"mounts", text_list},
 };
 constexpr Schema compute{"a compute target", compute_keys};
 
@@ -77,6 +78,7 @@ constexpr Key flat_keys[] = {
     {"maxRunDurationSeconds", integer},
     {"tensorboard"},
     {"inputs", text_or_list},
+    {"keep", text_or_list},
 };
 constexpr Schema flat_run{"a run configuration", flat_keys};
 
@@ -204,6 +206,7 @@ constexpr Key nested_keys[] = {
     {"gpuGrace", duration},
     {"tensorboard"},
     {"inputs", text_or_list},
+    {"keep", text_or_list},
 };
 constexpr Schema nested_run{"a run configuration (late 2018)", nested_keys};
 

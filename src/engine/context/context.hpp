@@ -26,8 +26,8 @@ Error unsupported_target(const std::string& type);
 
 // By what the working copies of ended runs go. Zero means no limit.
 struct CopyRules {
-    std::chrono::hours largest_age{0};  // since the end of the run
-    std::uint64_t largest_size = 0;     // of all together; the oldest go first
+    std::chrono::seconds largest_age{0};  // since the end of the run
+    std::uint64_t largest_size = 0;       // of all together; the oldest go first
 };
 
 // The collaborators of every use case; daemon/ makes them and outlives all who refer to them.

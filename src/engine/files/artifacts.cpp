@@ -242,6 +242,13 @@ Result<std::uint64_t> clean_run(const Context& context, const model::Run& run)
     const auto freed = os::disk_use(context.run_directory(run.id).work()).bytes;
     auto* executor = TRY(context.executor(run.target_type));
     TRY(executor->clean(run.job.empty() ? run.id.text() : run.job, context.run_directory(run.id)));
+    // Their loss needs no warning any more.
+    if (run.evidence["left"].integer("files") > 0) {
+        store::RunChange change;
+        change.evidence = run.evidence;
+        change.evidence->as_object().set("left", JsonObject{{"files", 0}, {"bytes", 0}});
+        TRY(context.history.update_run(run.id, change));
+    }
     return freed;
 }
 

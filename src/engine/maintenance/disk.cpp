@@ -136,8 +136,13 @@ Result<std::vector<PrunedCopy>> copies_to_prune(const Context& context,
             !std::filesystem::exists(std::filesystem::symlink_status(work, problem)))
             return {};
         const auto all = os::disk_use(work);
-        const auto outputs = os::disk_use(work / "outputs");
-        copies.push_back({run, all.bytes, all.files - std::min(outputs.files, all.files)});
+        // What was noted at the end leaves out what its patterns kept.
+        const auto& left = run.evidence["left"];
+        const auto outputs = left.is_object() ? os::DiskUse() : os::disk_use(work / "outputs");
+        copies.push_back({run,
+                          all.bytes,
+                          left.is_object() ? static_cast<std::uint64_t>(left.integer("files"))
+                                           : all.files - std::min(outputs.files, all.files)});
         return {};
     }));
     std::ranges::stable_sort(copies, [](const PrunedCopy& left, const PrunedCopy& right) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/plan/container_plan.hpp"
 
+#include "config/files/docker_arguments.hpp"
+
 #include <fmt/format.h>
 
 namespace ponk::engine {
@@ -34,6 +36,8 @@ Result<std::optional<model::Container>> container_of(const config::ResolvedConfi
                               target.native_shared_directory.place.column),
                   "Write 'sharedVolumes: true', or remove 'nativeSharedDirectory'."));
     }
+    for (const auto& mount : target.mounts)
+        container.arguments.push_back(config::DockerArgument{"--volume", *mount}.text());
     if (const auto& docker = resolved.run.docker) {
         for (const auto& word : docker->arguments)
             container.arguments.push_back(*word);

@@ -206,7 +206,14 @@ Result<Input> measure(const Input& input, std::stop_token stop)
 
 std::string difference(const Input& before, const Input& now)
 {
-    if (before == now) return "";
+    // What one of them has no digest of cannot differ by it, and equal contents are equal.
+    const auto is_same = [](const std::string& left, const std::string& right) {
+        return left.empty() || right.empty() || left == right;
+    };
+    auto as_before = now;
+    as_before.tree = before.tree;
+    if (before == as_before && is_same(before.tree, now.tree)) return "";
+    if (!before.tree.empty() && before.tree == now.tree) return "";
     const auto size = [](const Input& input) {
         return fmt::format("{} file{}, {}",
                            input.files,
@@ -216,7 +223,8 @@ std::string difference(const Input& before, const Input& now)
     auto text = fmt::format("input '{}' ", printable(now.path));
     if (before.files != now.files || before.bytes != now.bytes)
         return text + fmt::format("has {}, before {}", size(now), size(before));
-    if (before.digest != now.digest) return text + "has other contents";
+    if (!is_same(before.digest, now.digest) || !is_same(before.tree, now.tree))
+        return text + "has other contents";
     return text + fmt::format("has files changed at {}, before the newest was of {}",
                               utc_text(now.newest),
                               utc_text(before.newest));

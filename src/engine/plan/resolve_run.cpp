@@ -203,15 +203,15 @@ Result<> resolve_framework(ResolvedRun& report, const config::ResolvedConfigurat
     const auto& framework = resolved.run.framework;
     auto& program = report.spec.program;
     program.framework = *framework == config::Framework::pyspark ? "PySpark" : "Python";
-    bool is_plain = false;
-    if (program.framework == "PySpark" && !framework.given() &&
-        config::is_process_here(*resolved.target.type)) {
-        const auto names = TRY(names_of_script(report));
-        is_plain = names && !names->imports_pyspark;
-    }
     // It makes its own Spark session, if any.
     const bool is_notebook =
         lower(Path(program.script).extension().native()) == model::notebook_extension;
+    bool is_plain = false;
+    if (program.framework == "PySpark" && !framework.given() && !is_notebook &&
+        config::is_process_here(*resolved.target.type)) {
+        const auto files = files_of_script(report);
+        is_plain = files && !config::imports_package(*files, "pyspark");
+    }
     for (const auto& diagnostic : resolved.diagnostics) {
         if ((is_plain || is_notebook) && diagnostic.code == config::framework_missing) continue;
         report.notices.push_back(config::to_text(diagnostic) +
@@ -260,6 +260,9 @@ resolve_run(const RunRequest& request, const Submitter& submitter, const Project
                    .tracked = request.tracked.value_or(*configuration.tracked_run),
                    .collect_outputs = *configuration.output_collection,
                    .may_promote = !request.allow.empty()};
+    // Where PyTorch Lightning and most examples write what nobody wants to lose.
+    spec.policy.keep =
+        configuration.keep.value_or(std::vector<std::string>{"checkpoints/", "lightning_logs/"});
     if (request.grace_seconds) spec.policy.grace = std::chrono::seconds(*request.grace_seconds);
     const auto& longest = configuration.max_run_duration_seconds;
     if (*longest < 0 || *longest > model::longest_time_limit) {
@@ -295,8 +298,7 @@ resolve_run(const RunRequest& request, const Submitter& submitter, const Project
     }
     resolve_variables(program, request, configuration);
     if (program.framework == "PySpark" && program.command.empty()) {
-        program.spark_options =
-            TRY(spark_options(key.path, configuration, request.spark_dependencies));
+        program.spark_options = TRY(spark_options(request, configuration, report));
     }
     spec.runtime.container = TRY(container_of(resolved, report.notices));
     report.requests = TRY(config::requests_of(resolved));
@@ -333,14 +335,6 @@ resolve_run(const RunRequest& request, const Submitter& submitter, const Project
                                                     os::in_quotes(program.script)),
                                         "Choose another place: '--input PLACE=PATH'."));
         }
-    }
-    if (!spec.inputs.empty() && spec.location.kind == model::Location::Kind::host) {
-        return tl::unexpected(
-            Error(ErrorKind::invalid_argument,
-                  fmt::format("input '{}' cannot be sent to another machine by this version",
-                              printable(spec.inputs.front().path)),
-                  fmt::format("Let it travel with the snapshot by the line '!/{}' in .amlignore.",
-                              printable(spec.inputs.front().path))));
     }
     TRY(choose_program(report));
     TRY(give_names(report));

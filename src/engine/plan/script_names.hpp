@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "config/script/script_files.hpp"
 #include "engine/plan/resolve_run.hpp"
-
-#include <string_view>
 
 namespace ponk::engine {
 
-// What a Python file imports and uses, by its words: texts and comments do not count.
-struct ScriptNames {
-    bool imports_pyspark = false;
-    // Of "os" and "sys", those that are used and that nothing in the file imports or sets.
-    std::vector<std::string> missing;
-};
-ScriptNames names_of_script(std::string_view text);
+// The run's script and the project's modules that it imports; nothing where the run executes
+// something else than a Python file or a notebook, or where the files cannot be read.
+std::optional<config::ScriptFiles> files_of_script(const ResolvedRun& run);
 
-// The same of the run's script; nothing where the run executes something else than a Python file.
-Result<std::optional<ScriptNames>> names_of_script(const ResolvedRun& run);
-
-// Projects of 2017 were executed inside of a program that had imported both modules: a script with
-// missing names gets them, and a notice says so.
+// Projects of 2017 were executed inside of a program that had imported `os` and `sys`: a script
+// that uses them without importing them gets them, and a notice says so.
 Result<> give_names(ResolvedRun& run);
 
 }  // namespace ponk::engine

@@ -4,9 +4,9 @@
 #include "base/synced.hpp"
 #include "engine/context/context.hpp"
 #include "engine/plan/resolve_run.hpp"
-#include "engine/run/leftovers.hpp"
 #include "engine/secrets/run_secrets.hpp"
 #include "engine/tracked/journal_reader.hpp"
+#include "executor/run_directory/leftovers.hpp"
 #include "model/run.hpp"
 #include "os/wait.hpp"
 #include "snapshot/take_snapshot.hpp"
@@ -112,10 +112,16 @@ private:
                                                 const std::stop_token& stop);
     [[nodiscard]] bool may_have_outputs() const;
     void add_file_advice(const model::ExitRecord& exit, executor::Notices& notices);
-    Result<> measure_inputs(store::RunChange& change);
+    Result<std::vector<snapshot::Lease>> measure_inputs(store::RunChange& change);
     void check_inputs(const std::stop_token& stop, executor::Notices& notices);
-    std::optional<Leftovers> look_for_leftovers(const model::ExitRecord& exit,
-                                                executor::Notices& notices);
+    struct EndedCopy {
+        executor::Rest rest;
+        executor::Leftovers leftovers;  // of a copy on this machine
+    };
+    Result<std::optional<EndedCopy>> end_copy(const model::ExitRecord& exit, std::stop_token stop);
+    Result<> keep_files(executor::Rest& rest,
+                        Result<executor::Collected>& outputs,
+                        executor::Notices& notices);
     Result<executor::Collected> collect_outputs(std::stop_token stop);
     void fail_run(const Error& error);
     void end_what_it_made(model::RunState state, std::int64_t ended);

@@ -3,9 +3,15 @@
 // it.
 #include "base/text.hpp"
 #include "engine/plan/inputs.hpp"
+#include "engine/run/end_advice.hpp"
+#include "engine/run/merge_kept.hpp"
 #include "engine/run/missing_files.hpp"
+#include "engine/run/old_names.hpp"
 #include "engine/run/supervisor.hpp"
-#include "executor/run_directory/working_copy.hpp"
+#include "executor/events/event_places.hpp"
+#include "executor/run_directory/finish_copy.hpp"
+#include "executor/run_directory/object_trees.hpp"
+#include "executor/run_directory/output_names.hpp"
 #include "os/tree.hpp"
 
 #include <fmt/format.h>
@@ -32,6 +38,7 @@ Json evidence_of(const model::ExitRecord& exit)
                         {"system_ms", exit.system_ms},
                         {"max_rss_kib", exit.max_rss_kib},
                         {"survivors", exit.survivors}};
+    if (!exit.survivor_commands.empty()) evidence.set("survivor_commands", exit.survivor_commands);
     if (exit.oom_kills >= 0) evidence.set("oom_kills", exit.oom_kills);
     if (!exit.oom_evidence.empty()) evidence.set("oom_evidence", exit.oom_evidence);
     if (exit.unkillable > 0) evidence.set("unkillable", exit.unkillable);
@@ -161,6 +168,8 @@ Result<executor::Notices> Supervisor::read_last_metrics(JournalReader& journals,
         enough = Deadline::clock::now() >= limit || requests_.lock()->cancels != cancels;
     }
     auto notices = journals.findings();
+    if (const auto told = executor::usual_folders_notice(directory()))
+        context_.tell(run_.id, "notice", *told);
     if (enough) {
         notices.push_back(fmt::format("{} of its metric journals were not read completely, {}; "
                                       "they are still in the run's folder",
@@ -184,7 +193,8 @@ void Supervisor::check_log(const model::ExitRecord& exit, executor::Notices& not
     }
 }
 
-// A script that failed may have looked for a file that stayed at home.
+// A script that failed may have looked for a file that stayed at home, for a user, or for a name of
+// old.
 void Supervisor::add_file_advice(const model::ExitRecord& exit, executor::Notices& notices)
 {
     if (exit.cause != "script" || exit.status() == 0 || !secrets_) return;
@@ -198,6 +208,9 @@ void Supervisor::add_file_advice(const model::ExitRecord& exit, executor::Notice
     const std::vector<Path> trees{directory().work(), executor::RunDirectory::work_in_container};
     if (auto advice = advise_on_missing_files(*tail, run_.project_path, trees, spec_))
         notices.push_back(secrets_->hide(*advice));
+    if (auto advice = advise_on_empty_input(*tail, trees, spec_))
+        notices.push_back(secrets_->hide(*advice));
+    if (auto advice = advise_on_old_names(*tail)) notices.push_back(secrets_->hide(*advice));
 }
 
 // Inputs are not copies: what changed meanwhile, the run may have read.
@@ -215,30 +228,68 @@ void Supervisor::check_inputs(const std::stop_token& stop, executor::Notices& no
     }
 }
 
-// Files that only the run's copy has are named, so that nobody misses them later.
-std::optional<Leftovers> Supervisor::look_for_leftovers(const model::ExitRecord& exit,
-                                                        executor::Notices& notices)
+// What the run left outside of `outputs`. nullopt: it cannot be compared with the snapshot.
+Result<std::optional<Supervisor::EndedCopy>> Supervisor::end_copy(const model::ExitRecord& exit,
+                                                                  std::stop_token stop)
 {
-    const auto& container = spec_.runtime.container;
-    const bool is_here = spec_.location.kind == model::Location::Kind::here &&
-                         (!container || container->tree == model::Container::Tree::mounted);
-    const auto staged = executor::staged_time(directory());
-    Digest snapshot{};
-    if (!is_here || !staged || exit.unkillable > 0 || !secrets_ ||
-        !parse_digest(run_.snapshot, snapshot))
-        return std::nullopt;
-    const auto before = context_.objects.read_manifest(snapshot);
-    if (!before) return std::nullopt;
-    auto found = find_leftovers(directory().work(), *before, spec_.inputs, *staged);
-    if (!found) return std::nullopt;
-    if (!found->kept.empty()) {
-        notices.push_back(secrets_->hide(
-            fmt::format("{} are kept in the run's copy of the project: 'ponk experiment return {}' "
-                        "copies them into the project",
-                        found->summary(),
-                        run_.id.brief())));
+    auto* const copies = executor().working_copies();
+    if (copies == nullptr || exit.unkillable > 0 || !secrets_) return std::optional<EndedCopy>();
+    const auto& keep =
+        spec_.policy.collect_outputs ? spec_.policy.keep : std::vector<std::string>();
+    if (spec_.location.kind == model::Location::Kind::host) {
+        auto rest = copies->finish(handle(), directory(), keep, stop);
+        while (!rest && !stop.stop_requested() && wait_for_target(rest.error(), stop))
+            rest = copies->finish(handle(), directory(), keep, stop);
+        if (!rest) return tl::unexpected(rest.error());
+        note_reached();
+        return EndedCopy{std::move(*rest), {}};
     }
-    return std::move(*found);
+    const auto& container = spec_.runtime.container;
+    Digest snapshot{};
+    if ((container && container->tree == model::Container::Tree::copied) ||
+        !parse_digest(run_.snapshot, snapshot))
+        return std::optional<EndedCopy>();
+    const auto before = context_.objects.read_manifest(snapshot);
+    if (!before) return std::optional<EndedCopy>();
+    executor::EndedRun run{directory(), *before, {}, keep};
+    for (const auto& input : spec_.inputs)
+        run.inputs.push_back(input.path);
+    auto done =
+        TRY(executor::finish_copy(executor::trees_of(context_.objects), run, std::move(stop)));
+    if (!done) return std::optional<EndedCopy>();
+    return EndedCopy{std::move(done->rest), std::move(done->leftovers)};
+}
+
+// Files that only the run's copy has are named, so that they are not missed later; those that it
+// shall keep are from now on among its outputs.
+Result<> Supervisor::keep_files(executor::Rest& rest,
+                                Result<executor::Collected>& outputs,
+                                executor::Notices& notices)
+{
+    if (!rest.left.empty()) {
+        const bool one = rest.left_files == 1;
+        notices.push_back(fmt::format("{} {} kept in the run's copy of the project: 'ponk "
+                                      "experiment return {}' copies {} into the project",
+                                      rest.left,
+                                      one ? "is" : "are",
+                                      run_.id.brief(),
+                                      one ? "it" : "them"));
+    }
+    for (auto& notice : rest.notices)
+        notices.push_back(std::move(notice));
+    if (!rest.kept || !outputs) return {};
+    const auto hide = [this](const Path& folder) { return secrets_->hide_names(folder); };
+    const auto kept = TRY(executor::rename_entries(
+        TRY(context_.objects.read_manifest(*rest.kept)), directory(), hide));
+    outputs->outputs = TRY(merge_kept(context_.objects, outputs->outputs, kept, notices));
+    tell("notice",
+         fmt::format("{} file{} ({}) outside of outputs/ {} collected with the outputs: {}",
+                     rest.kept_files,
+                     rest.kept_files == 1 ? "" : "s",
+                     byte_size_text(static_cast<std::uint64_t>(rest.kept_bytes)),
+                     rest.kept_files == 1 ? "was" : "were",
+                     join(spec_.policy.keep, ", ")));
+    return {};
 }
 
 Result<> Supervisor::finalize(const executor::JobStatus& status,
@@ -272,9 +323,21 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
             spec_.runtime.container->tree == model::Container::Tree::copied)
             about_metrics = TRY(read_last_metrics(journals, stop));
     }
+    Result<std::optional<EndedCopy>> copy = std::optional<EndedCopy>();
+    executor::Notices about_copy;
+    if (status.exit && !never_began) copy = end_copy(*status.exit, stop);
+    if (copy && *copy) {
+        if (const auto done = keep_files((*copy)->rest, outputs, about_copy); !done)
+            copy = tl::unexpected(done.error());
+    }
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
     auto notices = outputs ? std::move(outputs->notices) : executor::Notices();
+    if (!copy)
+        about_copy.push_back("files outside of outputs/ were not looked for: " +
+                             copy.error().message());
+    for (auto& notice : about_copy)
+        notices.push_back(secrets_ ? secrets_->hide(notice) : std::move(notice));
     if (status.exit && !status.reason.empty()) notices.push_back(status.reason);
     for (auto& notice : about_metrics)
         notices.push_back(secrets_ ? secrets_->hide(notice) : notice);
@@ -283,9 +346,9 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
                              "of the log may be missing, and this may be why the run ended");
     if (status.exit) check_log(*status.exit, notices);
     if (status.exit) add_file_advice(*status.exit, notices);
-    check_inputs(stop, notices);
-    const auto leftovers =
-        status.exit && !never_began ? look_for_leftovers(*status.exit, notices) : std::nullopt;
+    if (auto left = status.exit ? survivors_text(*status.exit) : ""; !left.empty() && secrets_)
+        notices.push_back(secrets_->hide(left));
+    if (spec_.location.kind == model::Location::Kind::here) check_inputs(stop, notices);
     change.warnings = tell_warnings(std::move(notices));
     change.timings["collect"] = boot_milliseconds() - begin;
     const auto end = [&](RunState state) {
@@ -299,10 +362,16 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
         return end(RunState::lost);
     }
     auto exit = *status.exit;
+    // Arguments of programs may be secrets.
+    exit.survivor_commands = secrets_ ? secrets_->hide(exit.survivor_commands) : "";
     // On a full disk a cancel reaches the supervisor as a signal alone.
     if (exit.cause == "terminated" && cancel_requested()) exit.cause = "cancel";
     change.ended = exit.ended;
     change.evidence = evidence_of(exit);
+    if (copy && *copy)
+        change.evidence->as_object().set(
+            "left",
+            JsonObject{{"files", (*copy)->rest.left_files}, {"bytes", (*copy)->rest.left_bytes}});
     if (exit.cause != "start-failure" && !never_began) change.exit_code = exit.status();
     if (const auto reason = reason_of(exit, spec_, run_.environment))
         change.error = hidden(*reason);
@@ -326,7 +395,8 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
         }
     }
     TRY(end(state));
-    if (leftovers) remove_unchanged(directory().work(), *leftovers);
+    if (copy && *copy) executor::remove_unchanged(directory().work(), (*copy)->leftovers);
+    executor::note_trimmed(directory());
     return {};
 }
 

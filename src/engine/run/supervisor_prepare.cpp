@@ -3,6 +3,7 @@
 #include "base/advice.hpp"
 #include "base/text.hpp"
 #include "engine/plan/inputs.hpp"
+#include "engine/run/list_input.hpp"
 #include "engine/run/preparation_part.hpp"
 #include "engine/run/run_environment.hpp"
 #include "engine/run/run_note.hpp"
@@ -82,7 +83,7 @@ Result<> Supervisor::prepare(std::stop_token stop)
         lease.emplace(
             TRY(take_snapshot(change, step_.get_token()).map_error(while_doing("snapshot"))));
     }
-    TRY(measure_inputs(change));
+    const auto listed = TRY(measure_inputs(change));
     TRY(write_first_note(directory().root(), run_));
     const auto begin = boot_milliseconds();
     auto staged = TRY(stage(change, lease).map_error([&](const Error& error) {
@@ -114,14 +115,27 @@ Result<> Supervisor::prepare(std::stop_token stop)
 }
 
 // Data that does not travel is recorded by what it is now.
-Result<> Supervisor::measure_inputs(store::RunChange& change)
+// What is returned keeps the lists that go to another machine.
+Result<std::vector<snapshot::Lease>> Supervisor::measure_inputs(store::RunChange& change)
 {
-    if (spec_.inputs.empty()) return {};
+    std::vector<snapshot::Lease> leases;
+    if (spec_.inputs.empty()) return leases;
+    const auto tell = [this](const std::string& kind, const std::string& line) {
+        context_.tell(run_.id, kind, line);
+    };
     for (auto& input : spec_.inputs) {
         if (input.with_digest)
             tell_progress("reading input '" + printable(input.path) + "' for its digest");
         auto now = TRY(measure(input, step_.get_token())
                            .map_error(while_doing("input '{}'", printable(input.path))));
+        if (spec_.location.kind == model::Location::Kind::host) {
+            auto listed = TRY(list_input(context_, now, tell, step_.get_token())
+                                  .map_error(while_doing("input '{}'", printable(input.path))));
+            for (const auto& notice : listed.notices)
+                tell("notice", "input '" + printable(input.path) + "': " + notice);
+            now.tree = std::move(listed.tree);
+            leases.push_back(std::move(listed.lease));
+        }
         const auto text = run_.rerun_of.empty() ? "" : difference(input, now);
         if (!text.empty())
             context_.tell(run_.id,
@@ -132,7 +146,7 @@ Result<> Supervisor::measure_inputs(store::RunChange& change)
     }
     run_.configuration = to_json(spec_);
     change.configuration = run_.configuration;
-    return {};
+    return leases;
 }
 
 // All that was asked for is there.

@@ -98,7 +98,7 @@ void reap_group(pid_t group)
 
 Error failure(const ToolRun& tool, const os::Exit& exit, const std::string& tail)
 {
-    const auto how = exit.signal != 0 ? fmt::format("was ended by signal {}", exit.signal)
+    const auto how = exit.signal != 0 ? fmt::format("was ended by {}", os::signal_name(exit.signal))
                                       : fmt::format("ended with {}", exit.code);
     auto message = fmt::format("{} {}", tool.name, how);
     // The first line is the one that is always shown.

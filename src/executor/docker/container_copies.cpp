@@ -49,9 +49,9 @@ Result<std::optional<Digest>> ContainerCopies::fetch(const std::string& handle,
 
 bool ContainerCopies::may_have_outputs(const RunDirectory& directory) const
 {
-    // What was copied is in the container.
+    // What was copied is in the container, and any other is removed once its outputs are stored.
     const auto note = notes_.find(directory.name());
-    return !note || (*note && (*note)->tree == Container::Tree::copied) || has_outputs(directory);
+    return !note || *note || has_outputs(directory);
 }
 
 }  // namespace ponk::executor::docker

@@ -8,9 +8,11 @@
 #include "executor/environments/environment.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "executor/run_directory/relay_file.hpp"
+#include "executor/run_directory/shared_directory.hpp"
 #include "executor/supervisor/command_line.hpp"
 #include "os/identity.hpp"
 
+#include <algorithm>
 #include <unistd.h>
 
 namespace ponk::executor::docker {
@@ -29,6 +31,12 @@ bool is_copied(const Job& job)
     return job.spec.runtime.container->tree == Container::Tree::copied;
 }
 
+bool has_shared_directory(const ContainerSpec& container)
+{
+    return std::ranges::any_of(container.mounts,
+                               [](const Mount& mount) { return mount.target == layout::shared; });
+}
+
 void add_mounts(const Job& job, const Installed& installed, ContainerSpec& container)
 {
     container.mounts = {
@@ -41,7 +49,7 @@ void add_mounts(const Job& job, const Installed& installed, ContainerSpec& conta
     }
     if (!is_copied(job))
         container.mounts.push_back({job.context.directory.work().string(), layout::tree});
-    if (!job.spec.runtime.shared_directory.empty())
+    if (wants_shared_directory(job))
         container.mounts.push_back({job.spec.runtime.shared_directory, layout::shared});
     for (const auto& input : job.spec.inputs)
         container.mounts.push_back(
@@ -67,13 +75,13 @@ Environment script_environment(const Job& job,
     ground.push_back("LOGNAME=" + user);
     ground.push_back(std::string("HOME=") + layout::home);
     ground.insert(ground.end(), container.environment.begin(), container.environment.end());
-    auto out = compose_environment(
-        job,
-        ground,
-        {.tree = layout::tree,
-         .control = layout::control,
-         .python_modules = layout::python_modules,
-         .shared = job.spec.runtime.shared_directory.empty() ? "" : layout::shared});
+    auto out =
+        compose_environment(job,
+                            ground,
+                            {.tree = layout::tree,
+                             .control = layout::control,
+                             .python_modules = layout::python_modules,
+                             .shared = has_shared_directory(container) ? layout::shared : ""});
     // An engine whose usual runtime is NVIDIA's gives an image what its own variable says.
     if (job.spec.resources.gpu.hides_all()) out.set("NVIDIA_VISIBLE_DEVICES", "void");
     return out;
@@ -153,7 +161,7 @@ write_control_files(const Job& job, const DescribedContainer& container, const s
     TRY(os::make_directories(job.context.directory.task() / control::journal));
     TRY(write_relay_file(job, std::string(layout::tree) + "/outputs"));
     TRY(os::make_directories(job.context.directory.task() / "home"));
-    if (!job.spec.runtime.shared_directory.empty())
+    if (has_shared_directory(container.spec))
         TRY(os::make_directories(job.spec.runtime.shared_directory, 0755));
     TRY(os::replace_file(job.context.directory.task() / control::spec, to_text(text)));
     // Read and removed by the supervisor before anything else.

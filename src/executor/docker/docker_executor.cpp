@@ -229,6 +229,7 @@ public:
         }
         auto collected = TRY(collect_outputs(options_.trees, directory, before, stop));
         collected.notices.insert(collected.notices.begin(), left_out.begin(), left_out.end());
+        remove_ended(handle, directory, note);
         return collected;
     }
 
@@ -257,6 +258,19 @@ public:
     }
 
 private:
+    // All that it made is on this machine: the container would only stay. A copied tree is in it.
+    void remove_ended(const std::string& handle,
+                      const RunDirectory& directory,
+                      const std::optional<ContainerNote>& note) const
+    {
+        if (!note || note->tree != Container::Tree::mounted) return;
+        const auto exit = files_of(handle, directory).find(control::exit);
+        if (!exit || !*exit) return;
+        // Where it cannot be removed now, 'clean' does it.
+        if (const auto engine = Engine::connect(note->socket, after(patience), {}))
+            static_cast<void>(remove_container(*engine, handle, after(patience)));
+    }
+
     [[nodiscard]] SealedFiles files_of(const std::string& run, const RunDirectory& directory) const
     {
         return {directory.task(), keys_.of(run)};

@@ -9,8 +9,10 @@
 #include "os/directory.hpp"
 #include "os/tree.hpp"
 
+#include <algorithm>
 #include <dirent.h>
 #include <fcntl.h>
+#include <iterator>
 #include <set>
 
 namespace ponk::executor {
@@ -18,11 +20,23 @@ namespace ponk::executor {
 namespace {
 
 constexpr const char* outputs = "outputs";
+// Where PyTorch, Lightning, Keras and their examples write by default.
+constexpr const char* usual_folders[] = {"runs", "lightning_logs", "logs", "tb_logs"};
 constexpr std::string_view name_begin = "events.out.tfevents.";
 constexpr std::size_t most_names = 200'000;
 constexpr int deepest = 16;
 constexpr std::size_t longest_path = 1000;
 constexpr std::uint64_t longest_note = std::uint64_t{4} << 20;
+
+// The folder that was named, without what says nothing; empty: none.
+std::string plain(const std::string& folder)
+{
+    if (!is_event_folder(folder)) return {};
+    auto root = Path(folder).lexically_normal().native();
+    while (root.ends_with('/'))
+        root.pop_back();
+    return root;
+}
 
 // One walk through a folder of the working copy.
 class Search {
@@ -103,14 +117,24 @@ std::vector<EventFile> find_event_files(const RunDirectory& directory, const std
     std::vector<EventFile> found;
     std::set<std::string> known;
     // The one that was named first: what lies in both is named after that.
-    if (is_event_folder(folder)) {
-        auto root = Path(folder).lexically_normal().native();
-        while (root.ends_with('/'))
-            root.pop_back();
+    if (const auto root = plain(folder); !root.empty())
         Search(found, known).look_below(directory, root);
-    }
     Search(found, known).look_below(directory, outputs);
+    for (const auto* usual : usual_folders)
+        Search(found, known).look_below(directory, usual);
     return found;
+}
+
+std::string_view usual_folder_of(std::string_view path, const std::string& folder)
+{
+    const auto is_below = [&](std::string_view root) {
+        return path.starts_with(root) && path.substr(root.size()).starts_with('/');
+    };
+    if (const auto root = plain(folder); root == "." || (!root.empty() && is_below(root)))
+        return {};
+    const auto* const found =
+        std::find_if(std::begin(usual_folders), std::end(usual_folders), is_below);
+    return found == std::end(usual_folders) ? std::string_view() : *found;
 }
 
 Result<os::Fd> open_event_file(const RunDirectory& directory, const EventFile& file)

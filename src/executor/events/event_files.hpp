@@ -13,7 +13,8 @@
 // The TensorBoard event files of a run's working copy (docs/design/tensorboard.md).
 namespace ponk::executor {
 
-// Where event files are looked for besides `outputs/`, and which of them are not the run's.
+// Where event files are looked for besides `outputs/` and the usual folders, and which of them are
+// not the run's.
 struct EventFolders {
     std::string folder;  // relative to the working copy; empty: none
     // Those that came with the project's files: path, and head as below.
@@ -39,6 +40,10 @@ constexpr std::size_t most_event_files = 1000;
 // What is there now, sorted within each folder. Links are not followed. At most
 // `most_event_files`, out of the first 200,000 names.
 std::vector<EventFile> find_event_files(const RunDirectory& directory, const std::string& folder);
+
+// The usual folder ("runs") in which a file was found that lies in no folder that was named; else
+// empty.
+std::string_view usual_folder_of(std::string_view path, const std::string& folder);
 
 Result<os::Fd> open_event_file(const RunDirectory& directory, const EventFile& file);
 

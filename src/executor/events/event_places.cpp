@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "executor/events/event_files.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "executor/run_directory/journals.hpp"
 #include "executor/run_directory/run_folder.hpp"
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <fcntl.h>
+#include <functional>
+#include <set>
 #include <unistd.h>
 
 namespace ponk::executor {
@@ -136,6 +139,22 @@ Result<> EventJournal::write(const Json& payload, EventPlaces& places)
     TRY(os::write_all(file_.get(), bytes));
     places.length += bytes.size();
     return {};
+}
+
+std::optional<std::string> usual_folders_notice(const RunDirectory& directory)
+{
+    const auto file = Journals::of(directory).open(file_name);
+    const auto places = file ? read_places_of(file->get()) : Result<EventPlaces>();
+    if (!places) return std::nullopt;
+    const auto named = read_event_folders(directory).folder;
+    std::set<std::string, std::less<>> folders;
+    for (const auto& place : places->list) {
+        if (const auto usual = usual_folder_of(place.path, named); !usual.empty())
+            folders.emplace(usual);
+    }
+    if (folders.empty()) return std::nullopt;
+    return fmt::format("metrics come from TensorBoard files in '{}'",
+                       join({folders.begin(), folders.end()}, "', '"));
 }
 
 Notices event_file_notices(const RunDirectory& directory)

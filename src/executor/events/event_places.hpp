@@ -52,6 +52,9 @@ private:
     os::Fd file_;
 };
 
+// Metrics from folders that were found without being named: which ones, for people.
+std::optional<std::string> usual_folders_notice(const RunDirectory& directory);
+
 // What people shall know about the event files of a run: which were not read to their end, and why.
 Notices event_file_notices(const RunDirectory& directory);
 

@@ -155,6 +155,35 @@ TEST_F(EventFilesOfARun, GivenFolderIsReadBesidesOutputsAndNamesWhatLiesInBoth)
     EXPECT_THAT(points(), ElementsAre("in 0 1", "else/out 0 2"));
 }
 
+TEST_F(EventFilesOfARun, UsualFoldersAreReadAndTold)
+{
+    Job job;
+    job.context.directory = run_;
+    append("runs/old/events.out.tfevents.1", event_file_begin(1) + scalar_record("old", 1, 0));
+    ASSERT_TRUE(note_event_folders(job));
+    append("outputs/events.out.tfevents.2", event_file_begin(2) + scalar_record("a", 1, 0));
+    read_all();
+    EXPECT_EQ(usual_folders_notice(run_), std::nullopt);
+    append("runs/one/events.out.tfevents.3", event_file_begin(3) + scalar_record("b", 1, 0));
+    append("lightning_logs/version_0/events.out.tfevents.4",
+           event_file_begin(4) + scalar_record("c", 1, 0));
+    append("elsewhere/events.out.tfevents.5", event_file_begin(5) + scalar_record("d", 1, 0));
+    read_all();
+    EXPECT_THAT(points(), ElementsAre("a 0 1", "one/b 0 1", "version_0/c 0 1"));
+    EXPECT_EQ(usual_folders_notice(run_),
+              "metrics come from TensorBoard files in 'lightning_logs', 'runs'");
+}
+
+TEST_F(EventFilesOfARun, UsualFolderThatWasNamedIsNoNews)
+{
+    EXPECT_EQ(usual_folder_of("logs/tb/events", "logs/"), "");
+    EXPECT_EQ(usual_folder_of("logs/tb/events", "./logs/tb"), "");
+    EXPECT_EQ(usual_folder_of("logs/tb/events", "."), "");
+    EXPECT_EQ(usual_folder_of("logs/tb/events", "logs/t"), "logs");
+    EXPECT_EQ(usual_folder_of("logs_of/tb/events", ""), "");
+    EXPECT_EQ(usual_folder_of("outputs/runs/events", ""), "");
+}
+
 TEST_F(EventFilesOfARun, FilesThatCameWithTheProjectAreNotOfTheRun)
 {
     append("logs/events.out.tfevents.1", event_file_begin(1) + scalar_record("old", 1, 0));

@@ -135,6 +135,17 @@ struct Collected {
     Notices notices;                // what was left out, by name
 };
 
+// What a run that has ended left outside of `outputs`.
+struct Rest {
+    std::string left;  // the files that nothing but its copy has, in words; empty: none
+    std::int64_t left_files = 0;
+    std::int64_t left_bytes = 0;
+    std::optional<Digest> kept;  // those that it shall keep, as a tree with their paths
+    std::int64_t kept_files = 0;
+    std::int64_t kept_bytes = 0;
+    Notices notices;
+};
+
 // Which target to look at.
 struct FactsRequest {
     HostAddress host;

@@ -16,6 +16,7 @@
 #include "executor/run_directory/control_seal.hpp"
 #include "executor/run_directory/relay_file.hpp"
 #include "executor/run_directory/run_files.hpp"
+#include "executor/run_directory/shared_directory.hpp"
 #include "executor/run_directory/watcher.hpp"
 #include "executor/run_directory/working_copy.hpp"
 #include "executor/supervisor/command_line.hpp"
@@ -83,8 +84,7 @@ public:
                 job, [](const std::string&) {}, stop));
         const auto environment = TRY(write_spec(job, prepared ? &*prepared : nullptr, stop));
         TRY(note_event_folders(job));
-        if (!job.spec.runtime.shared_directory.empty())
-            TRY(os::make_directories(job.spec.runtime.shared_directory, 0755));
+        TRY(make_shared_directory(job));
         if (needs_monitor(job)) {
             TRY(start_beside(job, environment, prepared ? lease_of(*prepared) : -1, stop));
             return handle;

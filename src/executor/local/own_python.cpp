@@ -10,6 +10,7 @@
 #include "executor/supervisor/command_line.hpp"
 #include "os/process.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace ponk::executor::local {
@@ -56,27 +57,42 @@ constexpr const char* lock_name = "uv.lock";
 constexpr std::size_t most_named = 4;
 constexpr std::uint64_t longest_lock = std::uint64_t{16} << 20;
 
+struct LockedVersions {
+    std::vector<std::string> versions;
+    bool everywhere = false;  // without a condition
+};
+
+// A lock may have several versions of a package, each under a condition.
+std::map<std::string, LockedVersions> locked_versions(const config::CondaEnvironment& lock)
+{
+    std::map<std::string, LockedVersions> all;
+    for (const auto& package : lock.pip) {
+        if (!package.version.starts_with("==")) continue;
+        auto& one = all[package.name];
+        one.versions.push_back(package.version.substr(2));
+        one.everywhere |= package.text.find(';') == std::string::npos;
+    }
+    return all;
+}
+
 // What a lock pins and the environment does not have so; empty: nothing.
 std::string difference(const std::string& lock_text, const std::string& installed_text)
 {
     config::Report ignored(lock_name);
-    const auto locked = config::read_uv_lock(lock_text, ignored);
+    const auto lock = config::read_uv_lock(lock_text, ignored);
     const auto installed = environment::parse_lock(installed_text);
-    if (!locked || !installed) return "";
+    if (!lock || !installed) return "";
     std::map<std::string, std::string> versions;
     for (const auto& package : installed->packages)
         versions.emplace(package.name, package.version);
     std::vector<std::string> changes;
-    for (const auto& package : locked->pip) {
-        if (!package.version.starts_with("==")) continue;
-        const auto wanted = package.version.substr(2);
-        const auto found = versions.find(package.name);
-        const bool conditional = package.text.find(';') != std::string::npos;
-        if (found == versions.end() && !conditional) {
-            changes.push_back(fmt::format("{} {} is missing", package.name, wanted));
-        } else if (found != versions.end() && found->second != wanted) {
-            changes.push_back(
-                fmt::format("{} {} (locked: {})", package.name, found->second, wanted));
+    for (const auto& [name, locked] : locked_versions(*lock)) {
+        const auto found = versions.find(name);
+        const auto wanted = join(locked.versions, " or ");
+        if (found == versions.end()) {
+            if (locked.everywhere) changes.push_back(fmt::format("{} {} is missing", name, wanted));
+        } else if (std::ranges::find(locked.versions, found->second) == locked.versions.end()) {
+            changes.push_back(fmt::format("{} {} (locked: {})", name, found->second, wanted));
         }
     }
     if (changes.size() > most_named) {

@@ -3,6 +3,7 @@
 
 #include "dockerapi/registry.hpp"
 #include "executor/remote/host_file.hpp"
+#include "executor/remote/input_sender.hpp"
 #include "executor/remote/link/host_pool.hpp"
 #include "executor/remote/object_peer.hpp"
 #include "executor/remote/remote_staging.hpp"
@@ -24,6 +25,8 @@ constexpr auto stage_patience = 12h;
 // How long a transfer waits for a line that broke in the middle of it.
 constexpr auto outage_patience = 120s;
 constexpr std::size_t most_rounds = 4;
+// An input's list, its files, and once more what was damaged on the way.
+constexpr std::size_t rounds_per_input = 4;
 // How long a machine may be silent before somebody who waits is told.
 constexpr auto patient_silence = 3s;
 
@@ -49,7 +52,7 @@ Result<Answer> bring_through(const Options& options,
 {
     TreeSender sender(options.home, options.objects, job);
     auto sent = without_login(job);
-    auto rounds = most_rounds;
+    auto rounds = most_rounds + rounds_per_input * job.spec.inputs.size();
     for (std::size_t round = 0; round < rounds; ++round) {
         JsonObject head{{"type", options.type}};
         put_job(head, sent);
@@ -74,6 +77,10 @@ Result<Answer> bring_through(const Options& options,
         if (!answer.head.boolean("incomplete")) {
             sender.remember();
             return answer;
+        }
+        if (!answer.head.text("input").empty()) {
+            TRY(send_input(connection, options.objects, job, answer, progress, stop));
+            continue;
         }
         // One answer names so many objects and no more.
         if (round == 0) rounds += TRY(sender.object_count()) / most_digests;

@@ -6,12 +6,12 @@
 #include "executor/remote/bring_tree.hpp"
 #include "executor/remote/follow_run.hpp"
 #include "executor/remote/host_file.hpp"
-#include "executor/remote/output_names.hpp"
 #include "executor/remote/remote_environments.hpp"
 #include "executor/remote/remote_staging.hpp"
 #include "executor/remote/wire/message.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "executor/run_directory/control_seal.hpp"
+#include "executor/run_directory/output_names.hpp"
 #include "executor/run_directory/run_files.hpp"
 #include "os/wait.hpp"
 #include "snapshot/lease.hpp"
@@ -169,6 +169,26 @@ public:
             return fail(ErrorKind::damaged, "'{}' is not a snapshot", name_of(host));
         TRY(fetch_tree(*connection, options_.objects, id, {}, stop));
         return id;
+    }
+
+    Result<Rest> finish(const std::string& handle,
+                        const RunDirectory& directory,
+                        const std::vector<std::string>& keep,
+                        std::stop_token stop) override
+    {
+        const auto host = TRY(read_host(directory));
+        const auto connection = TRY(calls_.reach(directory, host, stop));
+        const auto lease = TRY(snapshot::Lease::take(options_.objects.root(), "outputs", stop));
+        auto request = calls_.about("finish", handle);
+        JsonArray lines;
+        for (const auto& line : keep)
+            lines.push_back(line);
+        request.head.set("keep", std::move(lines));
+        const auto answer =
+            TRY(AgentCalls::ask(*connection, host, std::move(request), after(24h), stop));
+        auto rest = TRY(parse_rest(answer.head));
+        if (rest.kept) TRY(fetch_tree(*connection, options_.objects, *rest.kept, {}, stop));
+        return rest;
     }
 
     [[nodiscard]] bool may_have_outputs(const RunDirectory& directory) const override

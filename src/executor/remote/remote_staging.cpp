@@ -14,8 +14,6 @@ namespace ponk::executor::remote {
 
 namespace {
 
-constexpr std::int64_t tell_every_ms = 500;
-
 // A line now and then, however many threads carry.
 class Teller {
 public:

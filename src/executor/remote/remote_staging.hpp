@@ -7,6 +7,9 @@
 
 namespace ponk::executor::remote {
 
+// A line of progress is said so often.
+inline constexpr std::int64_t tell_every_ms = 500;
+
 // Brings a run's tree to a host that lacks objects of it.
 class TreeSender {
 public:

@@ -24,6 +24,20 @@ TreeStore trees_of(const snapshot::ObjectStore& objects)
         auto report = TRY(snapshot::store_tree(objects, folder, how));
         return Collected{report.id, std::move(report.notices)};
     };
+    trees.store_some = [&objects](const Path& folder,
+                                  const TreeStore::Paths& files,
+                                  std::stop_token stop) -> Result<Collected> {
+        snapshot::SnapshotOptions how;
+        how.stop = std::move(stop);
+        how.ignore.ignored = [&files](std::string_view path, bool is_directory) {
+            if (!is_directory) return !files.contains(path);
+            const auto inside = std::string(path) + "/";
+            const auto first = files.lower_bound(inside);
+            return first == files.end() || !first->starts_with(inside);
+        };
+        auto report = TRY(snapshot::store_tree(objects, folder, how));
+        return Collected{report.id, std::move(report.notices)};
+    };
     return trees;
 }
 

@@ -129,6 +129,12 @@ std::optional<std::int64_t> staged_time(const RunDirectory& directory)
     return status.mtime_ns;
 }
 
+void note_trimmed(const RunDirectory& directory)
+{
+    const auto folder = os::open_file(directory.root(), O_RDONLY | O_DIRECTORY);
+    if (folder) ::unlinkat(folder->get(), staged, 0);
+}
+
 Result<Collected> collect_outputs(const TreeStore& trees,
                                   const RunDirectory& directory,
                                   const BeforeStoring& before,

@@ -6,6 +6,8 @@
 
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
 
 // A run directory on this machine before and after the run: what targets that execute here, with or
 // without a container, have in common.
@@ -18,6 +20,10 @@ struct TreeStore {
         materialise;
     // Stores a folder and returns its manifest, and what it could not hold.
     std::function<Result<Collected>(const Path& folder, std::stop_token stop)> store;
+    // The same with these files of it alone.
+    using Paths = std::set<std::string, std::less<>>;
+    std::function<Result<Collected>(const Path& folder, const Paths& files, std::stop_token stop)>
+        store_some = {};
 };
 
 // Makes `work/`, whole or not at all: the tree, its inputs at their places, and an empty `outputs`.
@@ -25,6 +31,8 @@ Result<Notices> stage_working_copy(const TreeStore& trees, const Job& job, std::
 
 // When it was complete, by the clock of its file system in nanoseconds; nullopt: nobody knows.
 std::optional<std::int64_t> staged_time(const RunDirectory& directory);
+// What the script did not change was removed: that time is not needed any more.
+void note_trimmed(const RunDirectory& directory);
 
 // Stores `work/outputs`; nothing when there is none or nothing in it.
 Result<Collected> collect_outputs(const TreeStore& trees,

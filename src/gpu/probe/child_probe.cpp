@@ -26,7 +26,7 @@ void ChildProbe::note_end(Deadline deadline, const std::stop_token& stop)
     // Its output ends a moment before the process does.
     const auto exit = child_.wait(std::min(deadline, after(1s)), stop);
     ended_ = !exit               ? std::string("closed its output")
-             : exit->signal != 0 ? fmt::format("was ended by signal {}", exit->signal)
+             : exit->signal != 0 ? fmt::format("was ended by {}", os::signal_name(exit->signal))
                                  : fmt::format("ended with code {}", exit->code);
     child_.kill();
 }

@@ -5,6 +5,7 @@
 #include "base/id.hpp"
 #include "model/run.hpp"
 #include "os/file.hpp"
+#include "store/points/pixel_curve.hpp"
 #include "store/records.hpp"
 
 #include <chrono>
@@ -131,6 +132,18 @@ public:
     // stretch, and the first and the last. Memory for `most` points, whatever there is.
     Result<std::vector<model::MetricPoint>>
     metric_curve(const RunId& id, const std::string& key, std::size_t most) const;
+
+    // The ends of a key's axis; `relative` counts from its earliest point. Nullopt when the run has
+    // no such key.
+    Result<std::optional<AxisEnds>>
+    metric_ends(const RunId& id, const std::string& key, PixelAxis axis) const;
+    // What a picture shows of its numbers, as `PixelCurve` says; points of one x in the order of
+    // arrival. A series that did not arrive in the order of x takes 16 bytes for each point.
+    Result<std::optional<PixelRows>> metric_pixels(const RunId& id,
+                                                   const std::string& key,
+                                                   PixelAxis axis,
+                                                   const PixelWindow& window,
+                                                   double smoothing) const;
 
     // For MLflow's clients, who know numbers only: texts are left out, and a run or key that is not
     // there has none. A page at a time, ordered by time, step and value; `after` is `next` of the

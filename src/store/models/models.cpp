@@ -4,6 +4,7 @@
 #include "base/id.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "model/changed_param.hpp"
 #include "store/history/history_access.hpp"
 #include "store/models/model_row.hpp"
 #include "store/rows/artifact_location.hpp"
@@ -60,12 +61,7 @@ Result<> add_params(db::Connection& writer, std::int64_t row, const Pairs& param
         find.bind(row, key);
         if (TRY(find.step())) {
             if (find.text(0) == value) continue;
-            return fail(ErrorKind::invalid_argument,
-                        "Changing param values is not allowed. Param with key='{}' was already"
-                        " logged with value='{}' for this model. Attempted logging new value '{}'",
-                        printable(key),
-                        printable(find.text(0)),
-                        printable(value));
+            return tl::unexpected(model::changed_param(key, find.text(0), "this model", value));
         }
         TRY(put_pairs(writer, model_params, row, {{key, value}}));
     }

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "base/work_budget.hpp"
+#include "model/changed_param.hpp"
 #include "model/run_names.hpp"
 #include "model/run_words.hpp"
 #include "store/history/history.hpp"
@@ -15,6 +16,8 @@
 #include "store/tracking/experiment_row.hpp"
 #include "store/tracking/tracked_run.hpp"
 #include "store/tracking/tracking.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -130,20 +133,6 @@ Result<> put_tags(db::Connection& writer, std::int64_t row, const Pairs& tags)
     return {};
 }
 
-Error changed_param(const std::string& id,
-                    const std::string& key,
-                    const std::string& before,
-                    const std::string& value)
-{
-    return {ErrorKind::invalid_argument,
-            fmt::format("Changing param values is not allowed. Param with key='{}' was already "
-                        "logged with value='{}' for run ID='{}'. Attempted logging new value '{}'.",
-                        printable(key),
-                        printable(before),
-                        id,
-                        printable(value))};
-}
-
 Result<>
 put_params(db::Connection& writer, std::int64_t row, const std::string& id, const Pairs& params)
 {
@@ -155,7 +144,8 @@ put_params(db::Connection& writer, std::int64_t row, const std::string& id, cons
         if (!TRY(find.step())) {
             TRY(put.bind(row, stored, value).run());
         } else if (const auto before = find.text(0); before != value) {
-            return tl::unexpected(changed_param(id, key, before, value));
+            return tl::unexpected(
+                model::changed_param(key, before, fmt::format("run ID='{}'", id), value));
         }
         find.reset();
     }

@@ -55,6 +55,41 @@ def test_inputs_are_mounted_and_cannot_be_written(docker, tmp_path, shared):
     assert os.listdir(docker.project / "data") == ["x.csv"]
 
 
+def test_mounts_of_the_target_are_in_the_container_once_they_are_allowed(docker, tmp_path):
+    for name in ("fixed", "open"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x").write_text(name)
+    docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nmounts:\n"
+                                              f"  - {tmp_path}/fixed:/fixed:ro\n  - {tmp_path}/open:/open\n")
+    docker.write("a.py", "print(open('/fixed/x').read(), open('/open/x').read())\nopen('/open/new', 'w').close()\n"
+                         "try:\n    open('/fixed/new', 'w')\nexcept OSError as error:\n    print(error.strerror)\n")
+
+    refused = docker.run("submit", "-c", "docker", "a.py", code=73).stderr.decode()
+
+    assert "(aml_config/docker.compute:4)" in refused and "(aml_config/docker.compute:5)" in refused, refused
+    docker.run("allow", "docker-argument", f"--volume={tmp_path}/fixed:/fixed:ro", f"--volume={tmp_path}/open:/open")
+    assert docker.run("submit", "-c", "docker", "a.py").stdout == b"fixed open\nRead-only file system\n"
+    assert os.listdir(tmp_path / "fixed") == ["x"] and sorted(os.listdir(tmp_path / "open")) == ["new", "x"]
+
+
+def test_a_container_that_has_ended_does_not_stay(docker, engine):
+    docker.write("a.py", "import sys\nsys.exit(int(sys.argv[1]))\n")
+    for code in (0, 3):
+        docker.run("submit", "-c", "docker", "a.py", code, code=code)
+        name = docker.json("history", "last")["run_id"]
+        assert engine.docker("ps", "-aq", "--no-trunc", "--filter", f"name={name}") == ""
+    docker.run("experiment", "clean", "last")
+
+
+def test_the_shared_folder_is_mounted_for_those_who_name_it(docker):
+    docker.write("plain.py", "import os\nprint(os.path.exists('/azureml-share'), os.environ.get('AZUREML' + '_NATIVE_SHARE_DIRECTORY'))\n")
+    docker.write("uses.py", "import os\nopen(os.environ['AZUREML_NATIVE_SHARE_DIRECTORY'] + 'x', 'w').close()\n")
+    docker.run("submit", "-c", "docker", "uses.py")
+    assert len(list((docker.home.parent / ".azureml/share").glob("*/x"))) == 1
+    (docker.project / "uses.py").unlink()
+    assert docker.run("submit", "-c", "docker", "plain.py").stdout == b"True /azureml-share/\n", "once it is there, it is used"
+
+
 def test_an_ignored_file_that_a_container_lacks_is_named_with_the_option(docker):
     docker.write(".gitignore", "data/\n")
     docker.write("data/x.csv", "1")
@@ -159,6 +194,8 @@ def test_environment_that_may_not_be_prepared_is_asked_for(docker):
 
 def test_secret_is_neither_in_the_engine_nor_in_the_served_log(docker, engine):
     docker.run("secret", "set", "TOKEN", input=b"tok-4711-xyzzy\n")
+    # A container with a copy of the tree stays, and can be looked at.
+    docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: false\n")
     docker.write("aml_config/docker.runconfig", (docker.project / "aml_config/docker.runconfig").read_text() +
                  "EnvironmentVariables:\n  KEY: secret:TOKEN\n")
     docker.write("a.py", "import os; print(os.environ['KEY'], len(os.environ['KEY']))\n")
@@ -177,7 +214,7 @@ def test_cancel_ends_the_container(docker, engine):
     docker.run("cancel", run["run_id"])
 
     assert wait_for(docker, "Canceled")["exit_code"] is not None
-    assert engine.docker("inspect", "-f", "{{.State.Running}}", run["run_id"]).strip() == "false"
+    assert run["run_id"] not in engine.docker("ps", "--format", "{{.Names}}").split()
 
 
 def test_daemon_killed_in_the_middle_loses_nothing(docker):

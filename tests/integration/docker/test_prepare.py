@@ -46,6 +46,8 @@ def build_cache(engine):
 
 
 def test_prepare_check_submit_list_show_remove(prepared, engine):
+    # A container with a copy of the tree stays when it has ended.
+    prepared.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: false\n")
     before = prepared.run("experiment", "prepare", "-c", "docker", "--check", "-o", "json", code=66, timeout=120)
     assert json.loads(before.stdout)["builder"] == "venv in the image"
     made = prepared.json("experiment", "prepare", "-c", "docker", timeout=300)

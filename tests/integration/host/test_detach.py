@@ -27,9 +27,9 @@ def nobody_else(machine):
 
 
 def run_with_image(away, machine):
-    """A run in an image with a package of its own; its id."""
+    """A run in an image with a package of its own; its id. Its container stays: it has the copy of the project."""
     wheel = os.path.basename(write_wheel(away.project, "tinytool", "1.0"))
-    away.write("aml_config/docker.compute", machine.compute("remotedocker", f"baseDockerImage: {engines.IMAGE}", "buildNetwork: none"))
+    away.write("aml_config/docker.compute", machine.compute("remotedocker", f"baseDockerImage: {engines.IMAGE}", "buildNetwork: none", "sharedVolumes: false"))
     away.write("aml_config/docker.runconfig", "Target: docker\nFramework: Python\nPrepareEnvironment: true\n")
     away.write("aml_config/conda_dependencies.yml", CONDA.format(wheel))
     away.write("show.py", "import tinytool; print(tinytool.__version__)\n")
@@ -65,6 +65,7 @@ def test_detach_names_the_container_that_keeps_an_image(away, machine, engine):
 
 
 def test_detach_names_the_container_that_stays(away, machine, engine):
+    away.write("aml_config/docker.compute", machine.compute("remotedocker", f"baseDockerImage: {engines.IMAGE}", "sharedVolumes: false"))
     away.write("a.py", "print(1)\n")
     away.run("submit", "-c", "docker", "a.py")
     run = away.json("history", "last")["run_id"]

@@ -351,7 +351,7 @@ for attempt in (lambda: client.delete_run("{first}"), lambda: client.set_tag("{f
         raise SystemExit("it was done")
     except Exception as problem:
         assert "PERMISSION_DENIED" in str(problem), problem
-assert client.get_run("{first}").data.metrics == {{"score": 3.0}}
+assert client.get_run("{first}").data.metrics["score"] == 3.0
 """)
     ended(runs, runs.json("submit", "--async", "second.py")["run_id"])
     record = ended(runs, first)

@@ -22,64 +22,38 @@ bool is_plainly_json(const net::Request& request)
            (type.size() == json_type.size() || type[json_type.size()] == ';');
 }
 
-Result<model::MetricPoint> point_of(const Fields& fields)
-{
-    model::MetricPoint point;
-    point.key = TRY(key_of(fields, "key", "Metric name"));
-    point.value = ponk::mlflow::clamped(TRY(fields.number("value")));
-    point.time = TRY(fields.integer("timestamp"));
-    if (point.time < 0) {
-        return tl::unexpected(
-            fields.invalid("timestamp", "it counts milliseconds since 1970, from 0 on"));
-    }
-    point.step = TRY(fields.find_integer("step")).value_or(0);
-    return point;
-}
-
 // A point that names a model is that one's too, measured on the dataset that it names.
-Result<> add_point(const Fields& fields, store::Logged& logged)
+void add_point(ponk::mlflow::LoggedMetric metric, store::Logged& logged)
 {
-    const auto point = TRY(point_of(fields));
-    auto dataset = unless_empty(TRY(fields.find_text("dataset_name")));
-    auto digest = unless_empty(TRY(fields.find_text("dataset_digest")));
-    TRY(ponk::mlflow::check_dataset(dataset.value_or(""), digest.value_or("")));
-    if (auto model = TRY(fields.find_text("model_id")); model && !model->empty()) {
-        logged.model_metrics.push_back({.model = std::move(*model),
-                                        .key = point.key,
-                                        .value = point.value,
-                                        .time = point.time,
-                                        .step = point.step,
-                                        .dataset_name = std::move(dataset),
-                                        .dataset_digest = std::move(digest)});
+    if (!metric.model_id.empty()) {
+        logged.model_metrics.push_back({.model = std::move(metric.model_id),
+                                        .key = metric.key,
+                                        .value = metric.value,
+                                        .time = metric.time,
+                                        .step = metric.step,
+                                        .dataset_name = unless_empty(metric.dataset_name),
+                                        .dataset_digest = unless_empty(metric.dataset_digest)});
     }
-    logged.points.add(point);
-    return {};
+    logged.points.add(metric.key, metric.value, metric.step, metric.time);
 }
 
-std::size_t count_of(const Fields& fields, std::string_view name)
-{
-    const auto& list = fields.json()[name];
-    return list.is_array() ? list.as_array().size() : 0;
-}
-
-Result<LogBody> batch_of(const Fields& fields)
+Result<LogBody> batch_body_of(const Fields& fields)
 {
     LogBody body;
     body.run_id = TRY(ponk::mlflow::run_id_of(fields));
-    TRY(check_batch(
-        count_of(fields, "metrics"), count_of(fields, "params"), count_of(fields, "tags")));
-    for (const auto& metric : TRY(fields.objects("metrics")))
-        TRY(add_point(metric, body.logged));
-    body.logged.params = TRY(params_of(fields));
-    body.logged.tags = TRY(tags_of(fields));
+    auto batch = TRY(ponk::mlflow::batch_of(fields));
+    for (auto& metric : batch.metrics)
+        add_point(std::move(metric), body.logged);
+    body.logged.params = std::move(batch.params);
+    body.logged.tags = std::move(batch.tags);
     return body;
 }
 
-Result<LogBody> metric_of(const Fields& fields)
+Result<LogBody> metric_body_of(const Fields& fields)
 {
     LogBody body;
     body.run_id = TRY(fields.run_id());
-    TRY(add_point(fields, body.logged));
+    add_point(TRY(ponk::mlflow::metric_of(fields)), body.logged);
     return body;
 }
 
@@ -142,7 +116,7 @@ Result<net::Response> log_metric(const Services& services, const Call& call)
     if (is_plainly_json(call.request)) {
         if (auto body = scan_metric(call.request.body)) return store_it(services, std::move(*body));
     }
-    return store_it(services, TRY(metric_of(TRY(Fields::of(call.request)))));
+    return store_it(services, TRY(metric_body_of(TRY(Fields::of(call.request)))));
 }
 
 Result<net::Response> log_batch(const Services& services, const Call& call)
@@ -155,15 +129,14 @@ Result<net::Response> log_batch(const Services& services, const Call& call)
                 too_many("metrics", limits::batch_metrics, limits::batch_metrics + 1));
         if (scanned.body) return store_it(services, std::move(*scanned.body));
     }
-    return store_it(services, TRY(batch_of(TRY(Fields::of(call.request)))));
+    return store_it(services, TRY(batch_body_of(TRY(Fields::of(call.request)))));
 }
 
 Result<net::Response> log_parameter(const Services& services, const Call& call)
 {
     LogBody body;
     body.run_id = TRY(call.fields.run_id());
-    auto key = TRY(key_of(call.fields, "key", "Param key"));
-    body.logged.params.emplace_back(std::move(key), TRY(param_value_of(call.fields)));
+    body.logged.params.push_back(TRY(ponk::mlflow::param_of(call.fields)));
     return store_it(services, std::move(body));
 }
 
@@ -171,8 +144,7 @@ Result<net::Response> set_tag(const Services& services, const Call& call)
 {
     LogBody body;
     body.run_id = TRY(call.fields.run_id());
-    auto key = TRY(key_of(call.fields, "key", "key"));
-    body.logged.tags.emplace_back(std::move(key), TRY(tag_value_of(call.fields)));
+    body.logged.tags.push_back(TRY(tag_of(call.fields)));
     return store_it(services, std::move(body));
 }
 

@@ -158,8 +158,8 @@ Result<net::Response> search_traces(const Services& services, const Call& call)
 
 Result<net::Response> set_tag(const Services& services, const Call& call)
 {
-    const auto key = TRY(key_of(call.fields, "key", "key"));
-    TRY(traces(services).set_tag(call.variables[0], key, TRY(tag_value_of(call.fields))));
+    const auto [key, value] = TRY(tag_of(call.fields));
+    TRY(traces(services).set_tag(call.variables[0], key, value));
     return reply();
 }
 

@@ -12,6 +12,12 @@ namespace {
 Result<JsonArray> fetch(Context& context, const std::string& filter)
 {
     const std::string project = TRY(context.project_id());
+    if (context.spans_projects()) {
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  "assets belong to a project, and none of the server's is chosen",
+                  "Use '--project NAME'; 'ponk project list' lists the server's projects."));
+    }
     if (project.empty()) return JsonArray{};
     const Json answer =
         TRY(TRY(context.daemon())
@@ -20,6 +26,11 @@ Result<JsonArray> fetch(Context& context, const std::string& filter)
 }
 
 }  // namespace
+
+Result<JsonArray> newest_assets(Context& context)
+{
+    return fetch(context, "");
+}
 
 Result<JsonArray> asset_versions(Context& context, const std::string& name)
 {

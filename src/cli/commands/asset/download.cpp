@@ -6,6 +6,8 @@
 #include "cli/commands/commands.hpp"
 #include "cli/runs/artifact.hpp"
 
+#include <algorithm>
+
 namespace ponk::cli {
 namespace asset_download_command {
 
@@ -59,6 +61,13 @@ tl::expected<AssetLink, Failure> chosen_asset(Context& context, const Invocation
     if (words.has("link-file")) return TRY(read_asset_link(words.text("link-file")));
     const std::string name = *words.word(0);
     if (const auto version = words.value("version")) return version_of(context, name, *version);
+    if (context.asks_server()) {
+        const JsonArray versions = TRY(asset_versions(context, name));
+        const auto number = [](const Json& asset) { return asset.integer("version"); };
+        const Json& newest = *std::ranges::max_element(versions, {}, number);
+        return AssetLink{
+            name, newest.integer("version"), newest.text("run_id"), newest.text("path")};
+    }
     const auto link = read_asset_link(TRY(context.project()) / "assets" / (name + ".link"));
     if (!link && link.error().kind() == ErrorKind::not_found) {
         return tl::unexpected(Failure(no_such_asset(context, name)));
@@ -98,6 +107,7 @@ constinit const Command cmd_asset_download = {
     .options = asset_download_command::options,
     .positionals = asset_download_command::positionals,
     .examples = asset_download_command::examples,
+    .history = Command::History::any,
     .run = asset_download_command::run,
 };
 

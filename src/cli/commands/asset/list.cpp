@@ -21,6 +21,8 @@ Outcome run(Context& context, const Invocation& words)
     if (const auto name = words.value("name")) {
         return context.print(Json(TRY(asset_versions(context, *name))));
     }
+    // Links are files of a project's folder, which a server has not.
+    if (context.asks_server()) return context.print(Json(TRY(newest_assets(context))));
     const os::Path folder = TRY(context.project()) / "assets";
     const auto entries = os::list_directory(folder);
     JsonArray assets;
@@ -55,6 +57,7 @@ constinit const Command cmd_asset_list = {
     .summary = "List the project's assets (promoted files of runs)",
     .options = asset_list_command::options,
     .examples = asset_list_command::examples,
+    .history = Command::History::any,
     .run = asset_list_command::run,
 };
 

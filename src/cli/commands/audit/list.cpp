@@ -123,10 +123,10 @@ std::string brief_call_of(const Json& record)
     return count > 0 ? std::string(trim(fmt::format("{} × {}", count, call))) : call;
 }
 
-Json row_of(const Json& record, std::string_view now)
+Json row_of(const Json& record, const std::string& now)
 {
     const auto outcome = record.text("outcome");
-    return JsonObject{{"time", brief_time(record.text("time"), now)},
+    return JsonObject{{"time", brief_shown_time(record.text("time"), now)},
                       {"who", record.text("who")},
                       {"call", brief_call_of(record)},
                       {"object", objects_of(record, brief_text)},
@@ -146,12 +146,13 @@ Outcome print_table(Context& context, const os::Path& home, const audit::Selecti
     JsonArray rows;
     for (const auto& record : records)
         rows.push_back(row_of(record, now));
-    const output::Columns columns = {{.key = "time", .title = "time (UTC)", .min = whole},
-                                     {.key = "who", .min = 11},
-                                     {.key = "call", .min = 18},
-                                     {.key = "object", .min = 20},
-                                     {.key = "answer", .min = whole},
-                                     {.key = "from", .min = whole}};
+    const output::Columns columns = {
+        {.key = "time", .title = fmt::format("time ({})", shown_zone(now)), .min = whole},
+        {.key = "who", .min = 11},
+        {.key = "call", .min = 18},
+        {.key = "object", .min = 20},
+        {.key = "answer", .min = whole},
+        {.key = "from", .min = whole}};
     return context.print(Json(records), {.rows = std::move(rows), .columns = columns});
 }
 

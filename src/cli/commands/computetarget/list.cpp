@@ -29,6 +29,7 @@ Outcome run(Context& context, const Invocation& /*words*/)
 constinit const Command cmd_computetarget_list = {
     .path = "computetarget list",
     .summary = "List the project's compute targets",
+    .history = Command::History::none,
     .run = computetarget_list_command::run,
 };
 

@@ -25,6 +25,7 @@ constinit const Command cmd_computetarget_show = {
     .summary = "Show a compute target as ponk interprets it",
     .options = computetarget_show_command::options,
     .positionals = computetarget_show_command::positionals,
+    .history = Command::History::none,
     .run = computetarget_show_command::run,
 };
 

@@ -95,6 +95,7 @@ constinit const Command cmd_daemon_run = {
         "Other commands start the daemon automatically. This command is for service managers.",
     .options = daemon_run_command::options,
     .examples = daemon_run_command::examples,
+    .history = Command::History::none,
     .run = daemon_run_command::run,
 };
 

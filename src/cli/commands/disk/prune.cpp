@@ -87,19 +87,29 @@ void tell_losses(Context& context, const Json& report)
 }
 
 Result<std::int64_t>
-hours_of(const Invocation& words, std::string_view option, std::string_view usual)
+seconds_of(const Invocation& words, std::string_view option, std::string_view usual)
 {
     const auto text = words.value(option).value_or(std::string(usual));
     if (text == "0") return std::int64_t{0};
-    const auto seconds = TRY(parse_time_span(text));
-    return std::max<std::int64_t>(seconds / 3600, 1);
+    return parse_time_span(text);
+}
+
+// Other hosts count the ages of their environments in hours.
+Result<std::int64_t> hours_of(const Invocation& words, std::string_view option)
+{
+    const auto seconds = TRY(seconds_of(words, option, "30d"));
+    if (seconds % 3600 == 0) return seconds / 3600;
+    return tl::unexpected(
+        Error(ErrorKind::invalid_argument,
+              fmt::format("'--{}' takes whole hours", option),
+              fmt::format("Write '--{} 1h', say, or '--{} 0' to keep all.", option, option)));
 }
 
 Outcome run(Context& context, const Invocation& words)
 {
-    const auto copies = TRY(as_usage(hours_of(words, "copies", "14d")));
-    const auto environments = TRY(as_usage(hours_of(words, "environments", "30d")));
-    JsonObject body{{"copies_hours", copies}, {"environments_hours", environments}};
+    const auto copies = TRY(as_usage(seconds_of(words, "copies", "14d")));
+    const auto environments = TRY(as_usage(hours_of(words, "environments")));
+    JsonObject body{{"copies_seconds", copies}, {"environments_hours", environments}};
     if (words.has("this-project")) {
         const auto project = TRY(context.project_id());
         if (project.empty()) return context.done("this project has no runs: nothing to remove");

@@ -4,6 +4,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/common_options.hpp"
 #include "cli/runs/run_search.hpp"
+#include "cli/terminal/ask.hpp"
 
 namespace ponk::cli {
 namespace experiment_clean_command {
@@ -11,6 +12,7 @@ namespace experiment_clean_command {
 constexpr Option options[] = {
     common::run_option,
     {.name = "all", .brief = "a", .help = "Clean all runs of the project that have ended."},
+    common::yes,
     common::ignored_target,
 };
 constexpr Positional positionals[] = {common::run};
@@ -21,22 +23,50 @@ constexpr Example examples[] = {
 // Tens of thousands of files take their time.
 constexpr std::chrono::minutes patience{10};
 
+constexpr std::size_t most_lines = 10;
+
+// Names the runs whose copies have files that nothing else has; on a terminal the user may say no.
+Result<> warn_of_losses(Context& context, const Invocation& words, const std::vector<Json>& runs)
+{
+    std::int64_t files = 0;
+    std::size_t lines = 0;
+    for (const Json& run : runs) {
+        const Json& left = run["evidence"]["left"];
+        if (left.integer("files") == 0) continue;
+        files += left.integer("files");
+        if (++lines > most_lines) continue;
+        context.note("run {}: {} file{} outside of outputs, {}, are in its working copy only",
+                     run.text("run_id").substr(24),
+                     left.integer("files"),
+                     left.integer("files") == 1 ? "" : "s",
+                     byte_size_text(static_cast<std::uint64_t>(left.integer("bytes"))));
+    }
+    if (lines > most_lines) context.note("… and those of {} more runs", lines - most_lines);
+    if (files == 0 || words.has("yes") || !has_terminal()) return {};
+    return confirm(fmt::format("Remove {}? 'ponk experiment return' copies files into the project.",
+                               files == 1 ? "this file" : "these files"));
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     Daemon* daemon = TRY(context.daemon());
-    std::vector<std::string> ids;
+    std::vector<Json> chosen;
     if (words.has("all")) {
         if (words.word(0) || words.has("run")) return fail_usage("give either RUN or '--all'");
         const std::string project = TRY(context.project_id());
         if (!project.empty()) {
             const JsonObject search{{"hidden", true}, {"project", project}};
             for (const Json& run : TRY(search_runs(*daemon, search, 0))) {
-                if (!run["end_time_utc"].is_null()) ids.push_back(run.text("run_id"));
+                if (!run["end_time_utc"].is_null()) chosen.push_back(run);
             }
         }
     } else {
-        ids.push_back(TRY(context.run(TRY(run_name(words)))).text("run_id"));
+        chosen.push_back(TRY(context.run(TRY(run_name(words)))));
     }
+    TRY(warn_of_losses(context, words, chosen));
+    std::vector<std::string> ids;
+    for (const Json& each : chosen)
+        ids.push_back(each.text("run_id"));
     std::int64_t freed = 0;
     std::size_t left = 0;
     std::size_t elsewhere = 0;
@@ -77,7 +107,8 @@ constinit const Command cmd_experiment_clean = {
     .path = "experiment clean",
     .summary = "Remove the working copies of runs",
     .description =
-        "Removes only the folders in which the scripts worked. History, logs and outputs are kept.",
+        "Removes only the folders in which the scripts worked. History, logs and outputs are kept. "
+        "Runs whose folders have files that nothing else has are named first.",
     .options = experiment_clean_command::options,
     .positionals = experiment_clean_command::positionals,
     .examples = experiment_clean_command::examples,

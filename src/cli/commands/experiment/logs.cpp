@@ -55,7 +55,10 @@ void explain_no_log(const Context& context, const Json& record)
 Outcome run(Context& context, const Invocation& words)
 {
     const Json record = TRY(context.run(TRY(run_name(words, "last"))));
-    LogWriter writer(STDOUT_FILENO);
+    LogWriter writer(STDOUT_FILENO,
+                     {},
+                     words.has("raw") ? ProjectPaths()
+                                      : project_paths(TRY(context.home()), record));
     std::optional<std::uint64_t> lines;
     if (const auto given = words.value("tail")) {
         const auto number = parse_integer(*given);
@@ -102,7 +105,8 @@ constinit const Command cmd_experiment_logs = {
     .summary = "Print the log of a run",
     .description =
         "Prints the log's bytes exactly, except that values of secrets appear as ***. On a "
-        "terminal, control characters other than CR, BS, TAB and colours are printed in readable "
+        "terminal, paths of the run's copy of the project are shown as the project's, and control "
+        "characters other than CR, BS, TAB and colours are printed in readable "
         "form. Without RUN: the newest run of the project. If the log was changed after the run's "
         "end, ponk prints what is left and exits with code 74; '--tail' does not check "
         "this.\nCtrl-C stops '--follow' and not "
@@ -111,6 +115,7 @@ constinit const Command cmd_experiment_logs = {
     .positionals = experiment_logs_command::positionals,
     .examples = experiment_logs_command::examples,
     .paged = Command::Paged::yes,
+    .history = Command::History::any,
     .exits = "79 with a last line 'ponk: detached:' after Ctrl-C: the run continues.",
     .run = experiment_logs_command::run,
 };

@@ -29,6 +29,7 @@ constinit const Command cmd_experiment_status = {
     .options = experiment_status_command::options,
     .positionals = experiment_status_command::positionals,
     .examples = experiment_status_command::examples,
+    .history = Command::History::any,
     .run = experiment_status_command::run,
 };
 

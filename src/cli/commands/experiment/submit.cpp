@@ -73,7 +73,8 @@ constexpr Option options[] = {
     {.name = "input",
      .value = "PATH",
      .help = "Give the run this folder or file of the project although it does not travel: as a "
-             "link, or in a container as a mount that cannot be written. PLACE=PATH gives it data "
+             "link, or in a container as a mount that cannot be written. To another machine it is "
+             "sent once. PLACE=PATH gives it data "
              "from elsewhere, at PLACE in its copy of the project. May be repeated.",
      .times = Option::Times::many,
      .complete = Complete::file},

@@ -390,6 +390,7 @@ constinit const Command cmd_history_chart = {
     .options = history_chart_command::options,
     .positionals = history_chart_command::positionals,
     .examples = history_chart_command::examples,
+    .history = Command::History::any,
     .run = history_chart_command::run,
 };
 

@@ -68,13 +68,16 @@ std::vector<std::string> clashing_metrics(const JsonArray& runs)
     return names;
 }
 
-JsonArray compare_fields(const JsonArray& runs, Equal equals)
+JsonArray
+compare_fields(const JsonArray& runs, const std::vector<ComparedField>& fields, Equal equals)
 {
     const bool equal_too = equals == Equal::shown;
     std::vector<std::string> keys;
     for (const Json& run : runs) {
         for (const auto& [key, value] : run.as_object()) {
             if (std::ranges::count(left_out, key) > 0) continue;
+            // The whole does not show where it differs: its parts follow.
+            if (key == "configuration") continue;
             // What ponk measures differs in every run too.
             if (!equal_too && key.starts_with(model::system_prefix)) continue;
             if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
@@ -102,6 +105,11 @@ JsonArray compare_fields(const JsonArray& runs, Equal equals)
         if (!differ && !equal_too && !verdicts) continue;
         rows.push_back(
             JsonObject{{"field", key}, {"values", std::move(values)}, {"equal", !differ}});
+    }
+    for (const ComparedField& field : fields) {
+        if (!field.name.starts_with("configuration.") || (field.equal && !equal_too)) continue;
+        rows.push_back(
+            JsonObject{{"field", field.name}, {"values", field.values}, {"equal", field.equal}});
     }
     return rows;
 }
@@ -235,7 +243,7 @@ Outcome run(Context& context, const Invocation& words)
     for (const Json& run : runs)
         ids.push_back(run["run_id"]);
     return context.print(JsonObject{{"runs", std::move(ids)},
-                                    {"differences", compare_fields(runs, equal)},
+                                    {"differences", compare_fields(runs, fields, equal)},
                                     {"fields", comparison_json(fields)},
                                     {"files", std::move(files)}},
                          lines_for_programs(runs, fields, equal));
@@ -261,6 +269,7 @@ constinit const Command cmd_history_compare = {
     .positionals = history_compare_command::positionals,
     .examples = history_compare_command::examples,
     .paged = Command::Paged::yes,
+    .history = Command::History::any,
     .run = history_compare_command::run,
 };
 

@@ -145,6 +145,7 @@ constinit const Command cmd_history_download = {
     .options = history_download_command::options,
     .positionals = history_download_command::positionals,
     .examples = history_download_command::examples,
+    .history = Command::History::any,
     .run = history_download_command::run,
 };
 

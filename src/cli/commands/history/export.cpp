@@ -73,7 +73,7 @@ tl::expected<Choice, Failure> choice_of(Context& context, const Invocation& word
         return choice;
     }
     choice.whole = !words.has("filter") && !words.has("experiment");
-    if (!words.has("all-projects") && !words.has("experiment")) {
+    if (!words.has("all-projects") && !words.has("experiment") && !context.spans_projects()) {
         choice.project = TRY(context.project_id());
         choice.none = choice.project.empty();
         choice.search.set("project", choice.project);
@@ -233,6 +233,7 @@ constinit const Command cmd_history_export = {
     .options = history_export_command::options,
     .positionals = history_export_command::positionals,
     .examples = history_export_command::examples,
+    .history = Command::History::any,
     .run = history_export_command::run,
 };
 

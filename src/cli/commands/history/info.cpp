@@ -82,8 +82,8 @@ std::string metrics_table(const Json& record, const output::Terminal& terminal)
     return text;
 }
 
-// What ponk measured beside the script's own metrics: GPUs as curves, the rest by its latest
-// values.
+// What ponk measured beside the script's own metrics: CPU, memory and GPUs as curves, the rest by
+// its latest values.
 Result<std::string>
 system_part(Daemon& daemon, const Json& record, const output::Terminal& terminal)
 {
@@ -94,7 +94,8 @@ system_part(Daemon& daemon, const Json& record, const output::Terminal& terminal
                                                    net::percent_encode(model::system_prefix),
                                                    most_points,
                                                    most_names)));
-    std::string text = gpu_charts(answer["metrics"], terminal);
+    std::string text =
+        use_charts(answer["metrics"], terminal) + gpu_charts(answer["metrics"], terminal);
     JsonObject rest;
     for (const auto& [name, value] : measured.as_object()) {
         if (!is_charted(name) && rest.size() < most_names) rest.append(name, value);
@@ -106,7 +107,7 @@ system_part(Daemon& daemon, const Json& record, const output::Terminal& terminal
 }
 
 // The last lines of the log, made safe for a terminal: a traceback stands there.
-Result<std::string> log_tail(Daemon& daemon, const std::string& id)
+Result<std::string> log_tail(Daemon& daemon, const std::string& id, ProjectPaths paths)
 {
     constexpr std::size_t most = std::size_t{64} << 10;
     std::string log;
@@ -121,7 +122,7 @@ Result<std::string> log_tail(Daemon& daemon, const std::string& id)
         answer_limit));
     std::string shown;
     TerminalFilter filter;
-    filter.feed(log, shown);
+    filter.feed(paths.feed(log) + paths.finish(), shown);
     filter.finish(shown);
     if (!shown.empty() && shown.back() != '\n') shown += '\n';
     return shown;
@@ -170,7 +171,9 @@ Outcome run(Context& context, const Invocation& words)
     }
     const std::string status = record.text("status");
     if (status == "Failed" || status == "Lost") {
-        const std::string tail = TRY(log_tail(*daemon, id));
+        const bool person = ::isatty(STDOUT_FILENO) == 1;
+        const std::string tail = TRY(log_tail(
+            *daemon, id, person ? project_paths(TRY(context.home()), record) : ProjectPaths()));
         if (!tail.empty()) TRY(Context::print_text("\nEnd of the log:\n" + tail, Passing::log));
     }
     return exit_code::success;
@@ -182,8 +185,9 @@ constinit const Command cmd_history_info = {
     .path = "history info",
     .summary = "Show everything about a run",
     .description =
-        "On a terminal: the run's record, its metrics with a chart of each series, charts of its "
-        "GPUs if it used any, and for a failed run the end of its log. Without RUN: the newest run "
+        "On a terminal: the run's record, its metrics with a chart of each series, charts of "
+        "its CPU and memory use and of its GPUs if it used any, and for a failed run the end of "
+        "its log. Without RUN: the newest run "
         "of the project.\n--follow continues after the record: a terminal shows the latest value "
         "of each metric, a pipe gets a line 'KEY STEP VALUE' for each value, -o json an object, -o "
         "tsv key, step, time in ms and value. Changes of the state are printed on standard error. "
@@ -192,6 +196,7 @@ constinit const Command cmd_history_info = {
     .positionals = history_info_command::positionals,
     .examples = history_info_command::examples,
     .paged = Command::Paged::yes,
+    .history = Command::History::any,
     .exits = "79 with a last line 'ponk: detached:' after Ctrl-C: the run continues.",
     .run = history_info_command::run,
 };

@@ -23,6 +23,7 @@ constinit const Command cmd_history_last = {
     .summary = "Show the newest run of the project",
     .examples = history_last_command::examples,
     .paged = Command::Paged::yes,
+    .history = Command::History::any,
     .run = history_last_command::run,
 };
 

@@ -116,10 +116,8 @@ Result<> add_metrics(const Invocation& words, JsonObject& search)
 {
     constexpr std::size_t most = 100;
     auto names = possible_metrics(join(words.values("columns"), ","));
-    for (const auto& key :
-         TRY(query::search::parse_order_by(query::search::history_runs, order_entries(words)))) {
-        if (key.entity == query::search::Entity::metric) names.push_back(key.key);
-    }
+    for (const std::string& name : TRY(order_metrics(search)))
+        names.push_back(name);
     if (names.size() > most) names.resize(most);
     if (!names.empty()) search.set("metrics", JsonArray(names.begin(), names.end()));
     return {};
@@ -154,7 +152,9 @@ Result<std::string> unknown_experiment(Daemon& daemon, const std::string& wanted
 // Imported runs belong to experiments, as those of clients do: they are in no project.
 Result<std::string> no_runs_yet(Daemon& daemon)
 {
-    if (TRY(search_runs(daemon, {}, 1)).empty()) return "no runs yet: ponk submit SCRIPT";
+    if (TRY(search_runs(daemon, {}, 1)).empty())
+        return daemon.server() ? daemon.name() + " has no runs yet"
+                               : std::string("no runs yet: ponk submit SCRIPT");
     return "this project has no runs yet; '--all-projects' lists those of other projects, of "
            "MLflow clients and of imports";
 }
@@ -185,8 +185,8 @@ Outcome run(Context& context, const Invocation& words)
     }
     JsonObject search = TRY(search_options(words));
     add_scope(words, search);
-    TRY(add_metrics(words, search));
-    const bool several = words.has("all-projects") || words.has("experiment");
+    const bool several =
+        words.has("all-projects") || words.has("experiment") || context.spans_projects();
     if (!several) {
         const std::string project = TRY(context.project_id());
         if (project.empty()) {
@@ -196,6 +196,8 @@ Outcome run(Context& context, const Invocation& words)
         search.set("project", project);
     }
     auto daemon = TRY(context.daemon());
+    TRY(find_order_names(*daemon, words, search));
+    TRY(add_metrics(words, search));
     JsonArray runs = TRY(search_runs(*daemon, search, limit));
     const auto notes = TRY(unknown_names(*daemon, words, search, runs));
     for (const std::string& note : notes)
@@ -249,6 +251,7 @@ constinit const Command cmd_history_list = {
     .options = history_list_command::options,
     .examples = history_list_command::examples,
     .paged = Command::Paged::yes,
+    .history = Command::History::any,
     .run = history_list_command::run,
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/keyed_hash.hpp"
 #include "base/text.hpp"
+#include "base/time.hpp"
 #include "cli/runs/gpu_view.hpp"
 #include "cli/runs/run_view.hpp"
 #include "model/run_spec.hpp"
@@ -142,6 +143,22 @@ private:
         }
     }
 
+    // Each has lines of its own, so that one that differs does not hide the others.
+    static Json by_path(const JsonArray& inputs)
+    {
+        JsonObject named;
+        for (const Json& input : inputs) {
+            Json measured = input;
+            const auto path = input.text("path");
+            measured.as_object().erase("path");
+            // The same text as everywhere else that shows times.
+            if (const auto newest = input.integer("newest"); newest > 0)
+                measured.as_object().set("newest", utc_text(newest));
+            named.set(path, std::move(measured));
+        }
+        return named;
+    }
+
     static Json beyond_fields(const Json& run)
     {
         auto spec = model::parse_run_spec(run["configuration"]);
@@ -153,6 +170,8 @@ private:
         // Names of rows are short: what the program gets stands beside the other parts.
         const auto stored = to_json(*spec);
         JsonObject kept;
+        if (const auto& inputs = stored["inputs"]; inputs.is_array())
+            kept.append("inputs", by_path(inputs.as_array()));
         for (const auto& [name, value] : stored.as_object())
             if (value.is_object() && name != "program") kept.append(name, value);
         if (const auto& program = stored["program"]; program.is_object()) {

@@ -142,6 +142,7 @@ constinit const Command cmd_project_create = {
     .options = project_create_command::options,
     .positionals = project_create_command::positionals,
     .examples = project_create_command::examples,
+    .history = Command::History::none,
     .run = project_create_command::run,
 };
 

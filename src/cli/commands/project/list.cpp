@@ -30,6 +30,7 @@ constinit const Command cmd_project_list = {
     .path = "project list",
     .summary = "List the projects that have runs",
     .options = project_list_command::options,
+    .history = Command::History::any,
     .run = project_list_command::run,
 };
 

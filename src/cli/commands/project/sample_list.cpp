@@ -29,6 +29,7 @@ Outcome run(Context& context, const Invocation& /*words*/)
 constinit const Command cmd_project_sample_list = {
     .path = "project sample list",
     .summary = "List the samples that a project can start from",
+    .history = Command::History::none,
     .run = project_sample_list_command::run,
 };
 

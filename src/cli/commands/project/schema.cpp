@@ -41,6 +41,7 @@ constinit const Command cmd_project_schema = {
                    "mark wrong values. Does not need the daemon or a project.",
     .positionals = project_schema_command::positionals,
     .examples = project_schema_command::examples,
+    .history = Command::History::none,
     .run = project_schema_command::run,
 };
 

@@ -66,6 +66,7 @@ constinit const Command cmd_runconfiguration_create = {
     .options = runconfiguration_create_command::options,
     .positionals = runconfiguration_create_command::positionals,
     .examples = runconfiguration_create_command::examples,
+    .history = Command::History::none,
     .run = runconfiguration_create_command::run,
 };
 

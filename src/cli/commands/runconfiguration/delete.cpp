@@ -56,6 +56,7 @@ constinit const Command cmd_runconfiguration_delete = {
     .summary = "Delete a run configuration",
     .options = runconfiguration_delete_command::options,
     .positionals = runconfiguration_delete_command::positionals,
+    .history = Command::History::none,
     .run = runconfiguration_delete_command::run,
 };
 

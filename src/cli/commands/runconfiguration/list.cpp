@@ -32,6 +32,7 @@ Outcome run(Context& context, const Invocation& /*words*/)
 constinit const Command cmd_runconfiguration_list = {
     .path = "runconfiguration list",
     .summary = "List the project's run configurations",
+    .history = Command::History::none,
     .run = runconfiguration_list_command::run,
 };
 

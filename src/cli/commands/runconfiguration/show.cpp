@@ -30,6 +30,7 @@ constinit const Command cmd_runconfiguration_show = {
     .summary = "Show a run configuration as ponk interprets it",
     .options = runconfiguration_show_command::options,
     .positionals = runconfiguration_show_command::positionals,
+    .history = Command::History::none,
     .run = runconfiguration_show_command::run,
 };
 

@@ -8,6 +8,8 @@ void put_job(JsonObject& head, const Job& job)
 {
     auto spec = job.spec;
     spec.location.host = {};
+    for (auto& input : spec.inputs)
+        input.source.clear();  // there it is what was sent
     // The context has the login, for calls that need one.
     if (auto& container = spec.runtime.container) {
         container->registry_username.clear();

@@ -172,11 +172,41 @@ Result<JobStatus> parse_job_status(const Json& head)
         for (auto* word : {&status.exit->by,
                            &status.exit->cause,
                            &status.exit->message,
-                           &status.exit->oom_evidence})
+                           &status.exit->oom_evidence,
+                           &status.exit->survivor_commands})
             *word = shown_text(*word);
     }
     if (status.phase == JobPhase::ended && !status.exit) return wrong("exit");
     return status;
+}
+
+JsonObject to_json(const Rest& rest)
+{
+    JsonObject head{{"left", rest.left},
+                    {"left_files", rest.left_files},
+                    {"left_bytes", rest.left_bytes},
+                    {"kept_files", rest.kept_files},
+                    {"kept_bytes", rest.kept_bytes},
+                    {"notices", to_json(rest.notices)}};
+    if (rest.kept) head.set("kept", rest.kept->text());
+    return head;
+}
+
+Result<Rest> parse_rest(const Json& head)
+{
+    Rest rest{.left = shown_text(head.text("left")),
+              .left_files = head.integer("left_files"),
+              .left_bytes = head.integer("left_bytes"),
+              .kept = {},
+              .kept_files = head.integer("kept_files"),
+              .kept_bytes = head.integer("kept_bytes"),
+              .notices = parse_notices(head["notices"])};
+    if (const auto text = head.text("kept"); !text.empty()) {
+        Digest kept;
+        if (!parse_digest(text, kept) || rest.kept_bytes < 0) return wrong("kept");
+        rest.kept = kept;
+    }
+    return rest;
 }
 
 std::string pack_digests(const std::vector<Digest>& digests)

@@ -51,6 +51,10 @@ Notices parse_notices(const Json& list);
 JsonObject to_json(const Staged& staged);
 Result<Staged> parse_staged(const Json& head);
 
+// The answer to `finish`.
+JsonObject to_json(const Rest& rest);
+Result<Rest> parse_rest(const Json& head);
+
 // Digests as they lie in a payload: 32 bytes each.
 std::string pack_digests(const std::vector<Digest>& digests);
 Result<std::vector<Digest>> unpack_digests(std::string_view payload);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/run/leftovers.hpp"
+#include "executor/run_directory/leftovers.hpp"
 
 #include "base/text.hpp"
 #include "os/tree.hpp"
@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace ponk::engine {
+namespace ponk::executor {
 
 namespace {
 
@@ -30,7 +30,7 @@ bool is_cache(std::string_view name)
 class Search {
 public:
     Search(const snapshot::Manifest& before,
-           const std::vector<model::Input>& inputs,
+           const std::vector<std::string>& inputs,
            std::int64_t staged_ns)
         : before_(before), inputs_(inputs), staged_ns_(staged_ns)
     {
@@ -73,9 +73,7 @@ private:
 
     [[nodiscard]] bool is_input(const std::string& path) const
     {
-        return std::any_of(inputs_.begin(), inputs_.end(), [&path](const model::Input& input) {
-            return input.path == path;
-        });
+        return std::find(inputs_.begin(), inputs_.end(), path) != inputs_.end();
     }
 
     Result<> look_at(int folder, const std::string& name, std::string path, bool cache)
@@ -111,33 +109,38 @@ private:
     }
 
     const snapshot::Manifest& before_;
-    const std::vector<model::Input>& inputs_;
+    const std::vector<std::string>& inputs_;
     std::int64_t staged_ns_;
     Leftovers found_;
 };
 
 }  // namespace
 
-std::string Leftovers::summary() const
+std::uint64_t bytes_of(const std::vector<LeftFile>& files)
 {
-    if (kept.empty()) return "";
-    std::vector<std::string> names;
     std::uint64_t bytes = 0;
-    for (const auto& file : kept) {
+    for (const auto& file : files)
         bytes += file.bytes;
-        if (names.size() < names_in_summary) names.push_back(printable(file.path));
-    }
-    if (kept.size() > names_in_summary) names.emplace_back("…");
+    return bytes;
+}
+
+std::string summary_of(const std::vector<LeftFile>& files)
+{
+    if (files.empty()) return "";
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::min(files.size(), names_in_summary); ++i)
+        names.push_back(printable(files[i].path));
+    if (files.size() > names_in_summary) names.emplace_back("…");
     return fmt::format("{} file{} outside of outputs/ ({}; {})",
-                       kept.size(),
-                       kept.size() == 1 ? "" : "s",
+                       files.size(),
+                       files.size() == 1 ? "" : "s",
                        join(names, ", "),
-                       byte_size_text(bytes));
+                       byte_size_text(bytes_of(files)));
 }
 
 Result<Leftovers> find_leftovers(const Path& work,
                                  const snapshot::Manifest& before,
-                                 const std::vector<model::Input>& inputs,
+                                 const std::vector<std::string>& inputs,
                                  std::int64_t staged_ns)
 {
     return Search(before, inputs, staged_ns).run(work);
@@ -160,4 +163,4 @@ void remove_unchanged(const Path& work, const Leftovers& leftovers)
         remove(path, AT_REMOVEDIR);
 }
 
-}  // namespace ponk::engine
+}  // namespace ponk::executor

@@ -4,7 +4,7 @@
 #include "executor/job/job.hpp"
 #include "snapshot/manifest.hpp"
 
-namespace ponk::executor::remote {
+namespace ponk::executor {
 
 // Lets `before` give other names to a tree that is only a manifest here: it works on a folder
 // below `directory` with the same names and links whose files are empty, and what it changed there
@@ -13,4 +13,4 @@ Result<snapshot::Manifest> rename_entries(const snapshot::Manifest& manifest,
                                           const RunDirectory& directory,
                                           const BeforeStoring& before);
 
-}  // namespace ponk::executor::remote
+}  // namespace ponk::executor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "executor/remote/output_names.hpp"
+#include "executor/run_directory/output_names.hpp"
 
 #include "os/directory.hpp"
 #include "os/tree.hpp"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace ponk::executor::remote {
+namespace ponk::executor {
 
 namespace {
 
@@ -107,4 +107,4 @@ Result<snapshot::Manifest> rename_entries(const snapshot::Manifest& manifest,
     return renamed;
 }
 
-}  // namespace ponk::executor::remote
+}  // namespace ponk::executor

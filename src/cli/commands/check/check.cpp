@@ -3,12 +3,14 @@
 
 #include "base/text.hpp"
 #include "cli/client/context.hpp"
+#include "cli/commands/check/script_check.hpp"
 #include "cli/commands/commands.hpp"
 #include "config/ignore/what_travels.hpp"
 #include "config/project/config_file.hpp"
 #include "config/project/nearby.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace ponk::cli {
 namespace check_command {
@@ -24,13 +26,15 @@ constexpr Option options[] = {
 };
 constexpr Positional positionals[] = {
     {.name = "FILE",
-     .help = "Files to check. Default: all configuration files of the project.",
+     .help = "Files to check: configuration files, Python scripts, notebooks. Default: all "
+             "configuration files of the project.",
      .count = Positional::Count::many,
      .complete = Complete::file},
 };
 constexpr Example examples[] = {
     {"ponk check", "Show all problems of this project, with line and column."},
     {"ponk check aml_config/docker.compute -o json", "Check one file, with output for an editor."},
+    {"ponk check train.py", "Show which modules and names a script needs that it will not find."},
     {"ponk check --files", "Show what does not travel with a run, and why."},
     {"ponk check --dump aml_config/docker.runconfig -o json", "Show how ponk interprets one file."},
 };
@@ -140,22 +144,33 @@ Outcome run(Context& context, const Invocation& words)
             return nothing_to_check(context, folder);
         return report(context, remarks);
     }
-    std::vector<os::Path> files(words.words().begin(), words.words().end());
-    return report(context, config::check_files(files));
+    config::Diagnostics all;
+    const auto append = [&all](config::Diagnostics more) {
+        all.insert(
+            all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    };
+    for (const auto& file : words.words()) {
+        append(is_script_name(file) ? TRY(check_script(context, file))
+                                    : config::check_files({file}));
+    }
+    return report(context, all);
 }
 
 }  // namespace check_command
 
 constinit const Command cmd_check = {
     .path = "check",
-    .summary = "Check the project's configuration files",
+    .summary = "Check the project's configuration files and scripts",
     .description =
         "Reads every .compute, .runconfig, conda, Spark and project file and reports each problem: "
-        "what is wrong, where, and what was probably meant. Does not need the daemon.",
+        "what is wrong, where, and what was probably meant. Of a script it reports modules that "
+        "are missing, and names that newer packages do not have, with what takes their place, also "
+        "in the project's modules that it imports; nothing is executed. Does not need the daemon.",
     .options = check_command::options,
     .positionals = check_command::positionals,
     .examples = check_command::examples,
     .paged = Command::Paged::yes,
+    .history = Command::History::none,
     .exits = "0 if there are no errors (there may be warnings), 65 if there are.",
     .run = check_command::run,
 };

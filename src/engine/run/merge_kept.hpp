@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "executor/job/job.hpp"
+#include "snapshot/object_store.hpp"
+
+namespace ponk::engine {
+
+// Stores the list of a run's outputs with files that it wrote elsewhere among them, each at its
+// path: "checkpoints/a" as if it had been written to "outputs/checkpoints/a". What the run wrote
+// there itself wins, which `notices` says.
+Result<Digest> merge_kept(const snapshot::ObjectStore& objects,
+                          const std::optional<Digest>& outputs,
+                          const snapshot::Manifest& kept,
+                          executor::Notices& notices);
+
+}  // namespace ponk::engine

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/run/old_names.hpp"
+
+#include "base/text.hpp"
+#include "config/script/modules.hpp"
+#include "config/script/old_names.hpp"
+
+#include <fmt/format.h>
+
+namespace ponk::engine {
+
+namespace {
+
+constexpr std::size_t most_lines = 200;
+
+// The text between `begin` and `end`, and how much of the line is over then; empty: it is not
+// there.
+std::string_view between(std::string_view& line, std::string_view begin, std::string_view end)
+{
+    const auto from = line.find(begin);
+    if (from == line.npos) return {};
+    line.remove_prefix(from + begin.size());
+    const auto to = line.find(end);
+    const auto found = line.substr(0, to);
+    line.remove_prefix(to == line.npos ? line.size() : to + end.size());
+    return found;
+}
+
+// The last lines of Python's tracebacks, and the name that they miss.
+std::string missing_name(std::string_view line)
+{
+    auto rest = line;
+    if (const auto module = between(rest, "No module named '", "'"); !module.empty())
+        return std::string(module);
+    rest = line;
+    if (const auto name = between(rest, "cannot import name '", "'"); !name.empty())
+        return fmt::format("{}.{}", between(rest, "from '", "'"), name);
+    rest = line;
+    if (const auto module = between(rest, "module '", "' has no attribute"); !module.empty())
+        return fmt::format("{}.{}", module, between(rest, "'", "'"));
+    rest = line;
+    if (const auto type = between(rest, "AttributeError: '", "' object has no attribute");
+        type == "DataFrame" || type == "Series")
+        return fmt::format(".{}", between(rest, "'", "'"));
+    return {};
+}
+
+const config::OldName* find_old(const std::string& name)
+{
+    if (!name.starts_with('.')) return config::find_old_name(name);
+    for (const char* mark : {"[", "("})
+        if (const auto* const old = config::find_old_name(name + mark)) return old;
+    return nullptr;
+}
+
+}  // namespace
+
+std::optional<std::string> advise_on_old_names(std::string_view log)
+{
+    const auto lines = split(log, '\n');
+    const auto first = lines.size() > most_lines ? lines.size() - most_lines : 0;
+    for (auto at = lines.size(); at > first; --at) {
+        const std::string_view line = trim(lines[at - 1]);
+        if (line.find("Error: ") == line.npos) continue;
+        const auto name = missing_name(line);
+        if (name.empty() || name.size() > 200) continue;
+        if (const auto* const old = find_old(name)) {
+            return fmt::format("{}. {} 'ponk check SCRIPT' lists all such names.",
+                               config::what_became_of(*old),
+                               config::advice_on(*old));
+        }
+        if (line.find("No module named") == line.npos) continue;
+        const auto top = name.substr(0, name.find('.'));
+        const auto distribution = config::distribution_of(name);
+        if (distribution != lower(top) && distribution.find('-') != distribution.npos &&
+            top.find('_') == top.npos)
+            return fmt::format(
+                "module '{}' is in the package '{}': add it to the packages of the run",
+                printable(top),
+                distribution);
+    }
+    return std::nullopt;
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+import signal
+
+
+def test_a_code_is_good_for_one_login(visit, served):
+    address = served.address()
+    page = visit()
+    page.get_by_role("heading", name="Runs", level=1).wait_for()
+    assert "code=" not in page.url
+    page.evaluate("sessionStorage.clear()")
+    page.goto("about:blank")
+    page.goto(address)
+    page.get_by_role("heading", name="Runs", level=1).wait_for()
+    page.evaluate("sessionStorage.clear()")
+    page.goto("about:blank")
+    page.goto(address)
+    page.get_by_role("heading", name="Open the workbench").wait_for()
+    page.get_by_role("alert").wait_for()
+
+
+def test_a_token_opens_the_page_without_what_is_the_owners(visit, served):
+    token = served.json("token", "create", "--name", "reader", "--role", "read")["token"]
+    page = visit("/models", login=False)
+    page.get_by_label("Or a token").fill("ponk_" + "0" * 64)
+    page.get_by_role("button", name="Open").click()
+    page.get_by_role("alert").wait_for()
+    page.get_by_label("Or a token").fill(token)
+    page.get_by_role("button", name="Open").click()
+    # The view that was asked for before the login.
+    page.get_by_role("heading", name="Models", level=1).wait_for()
+    assert page.get_by_role("link", name="Settings").count() == 0
+    assert page.locator("header .words").count() == 0
+    served.run("token", "remove", "reader")
+
+
+def test_an_ended_session_logs_in_again_at_the_same_place(visit, served):
+    page = visit("/models")
+    page.get_by_role("heading", name="Models", level=1).wait_for()
+    page.evaluate("fetch('api/v1/ui/session', {method: 'DELETE', headers: {Authorization: 'Bearer ' + sessionStorage.getItem('ponk.session')}})")
+    page.get_by_role("heading", name="The session has ended").wait_for()
+    assert page.url.endswith("#/models")
+
+
+def test_addresses_of_mlflow_lead_to_our_views(visit):
+    page = visit("/runs")
+    page.get_by_role("heading", name="Runs", level=1).wait_for()
+    page.evaluate("location.hash = '#/models/some-name'")
+    page.get_by_role("heading", name="Models", level=1).wait_for()
+
+
+def test_a_killed_daemon_is_said_and_the_page_goes_on_when_it_is_back(visit, served):
+    page = visit()
+    page.locator("[role=row][aria-rowindex]").first.wait_for()
+    os.kill(served.json("daemon", "status")["pid"], signal.SIGKILL)
+    page.get_by_text("The daemon does not answer since").wait_for()
+    # What was known stays.
+    assert page.locator("[role=row][aria-rowindex]").count() > 5
+    served.run("submit", "--name", "after the kill", "train.py")
+    page.get_by_text("The daemon does not answer since").wait_for(state="detached")
+    page.get_by_role("button", name="new run").click()
+    page.locator("[role=row][aria-rowindex]", has_text="after the kill").wait_for()

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+import re
+
+from bench import HOSTILE, until
+
+ROWS = "[role=row][aria-rowindex]"
+
+
+def test_the_latest_runs_come_first_and_only_those_on_the_screen_are_in_the_document(visit):
+    page = visit()
+    page.locator(ROWS).first.wait_for()
+    assert page.locator(ROWS).count() < 80
+    # The table goes on as far as it is scrolled.
+    table = page.get_by_role("table", name="Runs")
+    for _ in range(8):
+        table.evaluate("(one) => one.scrollTo(0, one.scrollHeight)")
+        page.wait_for_timeout(150)
+    page.locator(ROWS, has_text="#1").last.wait_for()
+    assert page.locator(ROWS).count() < 80
+
+
+def test_a_filter_narrows_and_is_in_the_address(visit):
+    page = visit()
+    page.locator(ROWS).first.wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("params.optimizer = 'sgd'")
+    page.keyboard.press("Enter")
+    until(page, "location.hash.includes('sgd')")
+    page.get_by_text(re.compile(r" of \d+ ·")).wait_for()
+    page.get_by_role("button", name="Clear the filter").click()
+    until(page, "!location.hash.includes('sgd')")
+
+
+def test_an_error_in_a_filter_is_shown_below_its_place(visit):
+    page = visit("/runs?filter=metrics.loss%20%3C%20%27a%27")
+    page.get_by_text("filter at column 16:").wait_for()
+    assert page.locator(".caret").evaluate("(one) => one.style.left").startswith("calc(15ch")
+
+
+def test_names_are_offered_while_typing(visit):
+    page = visit()
+    page.locator(ROWS).first.wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("accu")
+    page.get_by_role("option", name="metrics.accuracy").wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    assert page.locator("#filter").input_value() == "metrics.accuracy "
+
+
+def test_columns_are_chosen_and_remembered(visit):
+    page = visit()
+    page.locator(ROWS).first.wait_for()
+    page.get_by_role("button", name="Columns").click()
+    page.get_by_role("dialog").get_by_text("optimizer", exact=True).click()
+    page.keyboard.press("Escape")
+    page.get_by_role("columnheader", name="optimizer").wait_for()
+    page.reload()
+    page.get_by_role("columnheader", name="optimizer").wait_for()
+
+
+def test_the_table_is_ordered_and_grouped(visit):
+    page = visit()
+    page.get_by_role("columnheader", name="loss").get_by_role("button").click()
+    until(page, "document.querySelector('[aria-sort=descending]')")
+    page.get_by_role("columnheader", name="loss").get_by_role("button").click()
+    until(page, "document.querySelector('[aria-sort=ascending]')")
+    page.get_by_role("button", name="Group").click()
+    page.get_by_role("option", name="target", exact=False).first.click()
+    page.locator(".group").first.wait_for()
+
+
+def test_keys_move_select_and_close(visit):
+    page = visit()
+    page.locator(ROWS).first.wait_for()
+    for key in ("j", "x", "j", "x"):
+        page.keyboard.press(key)
+    page.get_by_text("2 selected").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_text("2 selected").wait_for(state="detached")
+
+
+def test_a_run_gets_a_name_tags_and_goes_to_the_archive(visit, served):
+    served.run("submit", "--name", "to-archive", "train.py")
+    page = visit()
+    page.get_by_role("checkbox", name=re.compile("to-archive")).click()
+    page.get_by_role("button", name="Name, note, tags").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("archived-later")
+    dialog.get_by_role("button", name="Add a tag").click()
+    dialog.get_by_placeholder("tag").last.fill("team")
+    dialog.get_by_placeholder("value").last.fill("vision")
+    dialog.get_by_role("button", name="Save").click()
+    page.locator(ROWS, has_text="archived-later").wait_for()
+    assert served.json("history", "list", "--filter", "tags.team = 'vision'")[0]["name"] == "archived-later"
+    page.get_by_role("button", name="Archive", exact=True).click()
+    page.locator(ROWS, has_text="archived-later").wait_for(state="detached")
+    page.get_by_label("Archived too").check()
+    page.locator(ROWS, has_text="archived-later").wait_for()
+
+
+def test_a_run_that_begins_and_ends_is_seen_without_reloading(visit, served):
+    page = visit()
+    page.locator(ROWS).first.wait_for()
+    _, gate = served.submit_waiting("lively")
+    page.get_by_label("Jobs").get_by_text("lively").wait_for()
+    # It announces itself instead of moving the table.
+    page.get_by_role("button", name=re.compile("new run")).click()
+    row = page.locator(ROWS, has_text="lively")
+    row.get_by_text("Running").wait_for()
+    gate.touch()
+    row.get_by_text("Completed").wait_for()
+
+
+def test_a_job_is_canceled_from_the_panel(visit, served):
+    served.submit_waiting("endless")
+    page = visit("/projects")
+    page.get_by_role("button", name=re.compile("^Jobs")).click()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("Nothing runs and nothing waits").wait_for()
+
+
+def test_the_run_bar_starts_a_run_and_remembers(visit, served):
+    page = visit("/projects")
+    page.get_by_role("button", name=re.compile("project")).first.click()
+    bar = page.get_by_role("group", name=re.compile("Run something"))
+    bar.get_by_label("Script").fill("train.py")
+    bar.get_by_label("arguments").fill("--name 'two words'")
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("link", name="Runs", exact=False).first.click()
+    page.locator(ROWS, has_text="train.py").first.wait_for()
+    newest = served.json("history", "list")[0]
+    assert newest["arguments"] == ["--name", "two words"]
+    page.reload()
+    until(page, "document.querySelector('header .words').value.includes('two words')")
+
+
+def test_text_of_others_stays_text(visit):
+    for place in ("/runs", "/runs?filter=params.evil%20IS%20NOT%20NULL&group=params.evil"):
+        page = visit(place)
+        page.get_by_text(HOSTILE[:20]).first.wait_for()
+        page.wait_for_timeout(200)
+        assert page.evaluate("window.pwned") is None
+        assert page.locator("img[src=x]").count() == 0
+    page = visit(f"/runs?filter={HOSTILE.replace('<', '%3C').replace('>', '%3E').replace('=', '%3D')}")
+    page.get_by_text("filter at column").wait_for()
+    assert page.evaluate("window.pwned") is None
