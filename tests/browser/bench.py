@@ -70,11 +70,11 @@ class Bench(Ponk):
         self.run("submit", "--name", "first", "train.py")
         self.run("submit", "--name", HOSTILE, "--tag", f"note={HOSTILE}", "hostile.py")
 
-    def address(self, place="/runs"):
-        """Where the page is, with a code for one login, at a view."""
+    def address(self, place="/runs", project=False):
+        """Where the page is, with a code for one login, at a view; of all projects, or of the current folder's."""
         text = self.run("ui", "--no-open").stdout.decode()
         found = re.search(r"http\S+", text).group(0)
-        return f"{found}&to={place}"
+        return f"{found if project else found.split('&project=')[0]}&to={place}"
 
     def root(self):
         return self.address().split("#")[0]

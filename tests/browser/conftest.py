@@ -39,7 +39,7 @@ def visit(served, browser):
     """visit('/runs') opens a view in a new window, logged in; what the console reports as an error fails the test."""
     contexts, troubles = [], []
 
-    def opened(place="/runs", width=1440, height=900, theme="light", language="en-US", login=True, stored=None):
+    def opened(place="/runs", width=1440, height=900, theme="light", language="en-US", login=True, stored=None, address=None):
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme, locale=language)
         contexts.append(context)
         page = context.new_page()
@@ -48,7 +48,7 @@ def visit(served, browser):
         page.on("console", lambda message: troubles.append(message.text) if message.type == "error" and not bench.expected(message.text) else None)
         for key, value in (stored or {}).items():
             page.add_init_script(f"localStorage.setItem({key!r}, {value!r})")
-        page.goto(served.address(place) if login else f"{served.root()}#{place}")
+        page.goto(address or served.address(place) if login else f"{served.root()}#{place}")
         return page
 
     yield opened

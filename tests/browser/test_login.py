@@ -60,3 +60,26 @@ def test_a_killed_daemon_is_said_and_the_page_goes_on_when_it_is_back(visit, ser
     page.get_by_text("The daemon does not answer since").wait_for(state="detached")
     page.get_by_role("button", name="new run").click()
     page.locator("[role=row][aria-rowindex]", has_text="after the kill").wait_for()
+
+
+def test_a_second_tab_shares_the_session_of_the_first(visit):
+    page = visit("/runs")
+    page.get_by_role("heading", name="Runs", level=1).wait_for()
+    # As a link that is opened in a new tab: nothing of the first tab's storage comes along.
+    second = page.context.new_page()
+    second.goto(page.url)
+    second.get_by_role("heading", name="Runs", level=1).wait_for()
+    page.close()
+    second.reload()
+    second.get_by_role("heading", name="Runs", level=1).wait_for()
+    # Another browser has no session.
+    other = visit("/runs", login=False)
+    other.get_by_role("heading", name="Open the workbench").wait_for()
+
+
+def test_the_page_opens_at_the_project_of_the_folder(visit, served):
+    page = visit(address=served.address("/runs", project=True))
+    page.get_by_role("button", name=served.project.name).first.wait_for()
+    page.locator("[role=row][aria-rowindex]", has_text="first").wait_for()
+    assert page.locator("[role=row][aria-rowindex]", has_text="wide-256").count() == 0
+    assert "project=" not in page.url

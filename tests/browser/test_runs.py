@@ -145,3 +145,17 @@ def test_text_of_others_stays_text(visit):
     page = visit(f"/runs?filter={HOSTILE.replace('<', '%3C').replace('>', '%3E').replace('=', '%3D')}")
     page.get_by_text("filter at column").wait_for()
     assert page.evaluate("window.pwned") is None
+
+
+def test_the_run_bar_is_about_the_project_that_is_shown(visit, served):
+    page = visit("/runs")
+    page.locator("[role=row][aria-rowindex]", has_text="wide-256").first.wait_for()
+    # All projects: the table names each run's, and the bar its own.
+    page.get_by_role("columnheader", name="Project").wait_for()
+    bar = page.get_by_role("group", name=re.compile("Run something"))
+    bar.get_by_role("button", name=re.compile(f"in {served.project.name}")).wait_for()
+    # A run of another project is looked at.
+    page.locator("[role=row] a", has_text="wide-256").first.click()
+    page.get_by_role("group", name="Run something in mnist-vision").wait_for()
+    page.go_back()
+    page.get_by_role("group", name=f"Run something in {served.project.name}").wait_for()

@@ -52,7 +52,10 @@ Outcome run(Context& context, const Invocation& words)
                   "this ponk was built without the page: " + missing,
                   "Install a package of ponk, or build it where Node.js 20 or newer is there.")));
     }
-    const auto address = code.text("address") + "#code=" + code.text("code");
+    auto address = code.text("address") + "#code=" + code.text("code");
+    // The page shows the project of this folder first, if history knows it.
+    if (const auto project = context.project_id(); project && !project->empty())
+        address += "&project=" + *project;
     bool opened = false;
     if (!words.has("no-open") && has_display(os::own_variables())) {
         const auto done = open_in_browser(TRY(context.home()), address);
@@ -86,8 +89,9 @@ constinit const Command cmd_ui = {
     .description =
         "The daemon serves the page on the loopback interface. The address holds a code for one "
         "login within a minute; the browser then has a session with your rights for 30 days, until "
-        "its tab is closed or 'ponk session remove'. Without a display the address is printed. "
-        "While the page is open, the daemon keeps running.",
+        "its last tab is closed or 'ponk session remove'. The page shows the project of the "
+        "current folder first. Without a display the address is printed. While the page is open, "
+        "the daemon keeps running.",
     .options = ui_command::options,
     .examples = ui_command::examples,
     .run = ui_command::run,

@@ -11,17 +11,25 @@ export interface Known {
   last: Run | null;
 }
 const nothing: Known = { configurations: ['local'], scripts: [], targets: [{ name: 'local', type: 'local' }], last: null };
-export const known = $state<{ of: string; now: Known }>({ of: '', now: nothing });
+/** `aim`: the project that was chosen in the run bar, while all are shown. */
+export const known = $state<{ of: string; now: Known; aim: string }>({ of: '', now: nothing, aim: '' });
 
-/** The project that is chosen, else that of the latest run, else the first whose folder is known. */
+/** The id of the project that the run bar is about: of the run that is shown, the chosen one, or the bar's own choice. */
+export const aimed = () => projects.shown || projects.current || known.aim;
+
+/** That project; where none is named, that of the latest run, else the first whose folder is known. */
 export function projectInUse() {
   const all = projects.all.filter((project) => project.path.startsWith('/'));
-  return all.find((project) => project.id === projects.current) ?? (projects.current ? undefined : (all.find((project) => project.id === known.now.last?.project) ?? all[0]));
+  const wanted = aimed();
+  return all.find((project) => project.id === wanted) ?? (wanted ? undefined : (all.find((project) => project.id === known.now.last?.project) ?? all[0]));
 }
 
 export async function loadKnown(): Promise<void> {
-  const project = projects.current;
+  const project = aimed();
+  // Of several questions under way, the answer to the last one counts.
+  known.of = project;
   const { runs } = await send<RunPage>('POST', 'api/v1/runs/search', { limit: 200, ...(project ? { project } : {}) });
+  if (known.of !== project) return;
   const mine = project ? runs : runs.filter((run) => run.project === runs[0]?.project);
   const distinct = (words: string[]) => [...new Set(words.filter(Boolean))];
   const types = new Map(mine.map((run) => [run.target, run.target_type]));
@@ -31,5 +39,4 @@ export async function loadKnown(): Promise<void> {
     targets: distinct(['local', ...mine.map((run) => run.target)]).map((name) => ({ name, type: types.get(name) ?? 'local' })),
     last: mine[0] ?? null,
   };
-  known.of = project;
 }

@@ -25,6 +25,7 @@ const fixed = (id: string, label: Key, least: number, grow: number, order?: stri
 
 export const fixedColumns: Column[] = [
   fixed('state', 'runs.state', 110, 0, 'status'),
+  fixed('project', 'runs.project', 90, 1),
   fixed('script', 'runs.script', 100, 1, 'script'),
   fixed('target', 'runs.target', 76, 1, 'target'),
   fixed('started', 'runs.started', 104, 0, 'start_time'),
@@ -95,11 +96,11 @@ export function knownColumns(runs: Run[]): Known[] {
   return [...seen].map(([id, { count, differs }]) => ({ id, count, differs: differs || count < runs.length })).sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1));
 }
 
-/** What is shown before anybody has chosen: the first metrics, and parameters that differ, as far as there is room. */
-export function firstColumns(known: Known[], narrow: boolean, room: number): string[] {
+/** What is shown before anybody has chosen: the first metrics, and parameters that differ, as far as there is room; of several projects, which. */
+export function firstColumns(known: Known[], narrow: boolean, room: number, several: boolean): string[] {
   const metrics = known.filter(({ id }) => id.startsWith('metric:') && !id.startsWith('metric:system/')).slice(0, 3);
   const params = known.filter(({ id, differs }) => id.startsWith('param:') && differs).slice(0, 2);
-  const ids = narrow ? firstWhenNarrow : firstFixed;
+  const ids = narrow ? firstWhenNarrow : several ? ['project', ...firstFixed] : firstFixed;
   const widthOf = (id: string) => columnOf(id)?.least ?? 0;
   // A phone shows one value of each run, whatever fits beside each other.
   let left = Math.max(room, 700) - 196 - ids.reduce((sum, id) => sum + widthOf(id), 0);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who looks at the page: a session of the daemon, whose token lives as long as this tab.
+// Who looks at the page: a session of the daemon, whose token lives as long as the tabs of this address.
 import { ApiError, ask, get, onSessionEnded, send, useSession } from '../api/client';
 import type { Session } from '../api/types';
+import { chooseProject } from '../shell/projects.svelte';
 import { parsePlace, place } from '../shell/router.svelte';
+import { answerTabs, askTabs } from './tabs';
 
 const kept = 'ponk.session';
 type Stage = 'starting' | 'login' | 'offline' | 'open';
@@ -37,13 +39,14 @@ export async function login(how: { code: string } | { token: string }): Promise<
   }
 }
 
-/** Takes the code out of the address before anything else can see it. */
+/** Takes the code out of the address before anything else can see it; the project from which the page was opened is shown first. */
 function takeCode(): string | null {
-  const found = /^#code=([0-9a-f]+)(?:&to=(.*))?$/.exec(location.hash);
+  const found = /^#code=([0-9a-f]+)(?:&project=([^&]*))?(?:&to=(.*))?$/.exec(location.hash);
   if (!found) return null;
-  history.replaceState(null, '', `${location.pathname}${location.search}#${found[2] ?? '/'}`);
+  history.replaceState(null, '', `${location.pathname}${location.search}#${found[3] ?? '/'}`);
   // A replaced address is no event.
   place.now = parsePlace(location.hash);
+  if (found[2]) chooseProject(decodeURIComponent(found[2]));
   return found[1] ?? null;
 }
 
@@ -53,13 +56,15 @@ export async function start(): Promise<void> {
     forget();
     session.ended = true;
   });
+  answerTabs(() => (session.stage === 'open' ? sessionStorage.getItem(kept) : null));
   const code = takeCode();
   if (code) return login({ code });
-  const token = sessionStorage.getItem(kept);
+  const token = sessionStorage.getItem(kept) ?? (await askTabs());
   if (!token) {
     session.stage = 'login';
     return;
   }
+  sessionStorage.setItem(kept, token);
   try {
     await open(token);
   } catch (problem) {

@@ -5,8 +5,9 @@ import type { Project } from '../api/types';
 import { counts } from './counts.svelte';
 
 const kept = 'ponk.project';
-export const projects = $state<{ all: Project[]; known: boolean; problem: unknown; current: string }>({
-  all: [], known: false, problem: null, current: localStorage.getItem(kept) ?? '',
+/** `shown`: the project of the run that is looked at. */
+export const projects = $state<{ all: Project[]; known: boolean; problem: unknown; current: string; shown: string }>({
+  all: [], known: false, problem: null, current: localStorage.getItem(kept) ?? '', shown: '',
 });
 
 export async function loadProjects(): Promise<void> {
@@ -24,6 +25,9 @@ export async function loadProjects(): Promise<void> {
 export function chooseProject(id: string): void {
   projects.current = id;
   localStorage.setItem(kept, id);
-  void loadProjects();
+  // Before the login, which loads them, nobody may ask.
+  if (projects.known) void loadProjects();
 }
+/** What people call the project of a run. */
+export const projectName = (id: string, path: string) => projects.all.find((project) => project.id === id)?.name ?? path.split('/').at(-1) ?? '';
 export const currentProject = () => projects.all.find((project) => project.id === projects.current);
