@@ -54,6 +54,15 @@ def test_a_script_with_its_imports_and_a_project_of_today_get_nothing(ponk):
     assert done.stdout == b"None 1\n" and b"without importing" not in done.stderr
 
 
+def test_the_folder_outputs_is_there_and_empty(ponk):
+    ponk.write("outputs/of-an-earlier-day.pkl", "x")
+    ponk.write("train.py", "import os\nprint(os.listdir('./outputs'))\nopen('./outputs/model.pkl', 'w').write('m')\n")
+
+    assert ponk.text("submit", "train.py") == "[]\n"
+    ponk.run("history", "download", "last", "-d", "got")
+    assert [str(path.relative_to(ponk.project)) for path in ponk.project.glob("got/outputs/*")] == ["got/outputs/model.pkl"]
+
+
 def test_without_a_framework_a_script_without_pyspark_runs_as_python_here(ponk):
     ponk.write("aml_config/local.compute", "type: local\n")
     ponk.write("aml_config/local.runconfig", "ArgumentVector:\n  - train.py\nTarget: local\n")
