@@ -37,12 +37,15 @@ TEST_F(ApiAccess, NobodyReachesARouteWithoutItsPermission)
     const auto token_of_reader = *tokens->create("r2", Role::read, std::nullopt);
     const auto readers_page =
         bearer(sessions->create({.token = token_of_reader, .peer = "", .agent = ""})->text);
+    const auto token_of_keeper = *tokens->create("a2", Role::administer, std::nullopt);
+    const auto keepers_page =
+        bearer(sessions->create({.token = token_of_keeper, .peer = "", .agent = ""})->text);
     const std::pair<std::string, std::string> here("Host", "localhost:23457");
     using enum net::ListenerKind;
     using enum Permission;
     const Caller callers[] = {
-        {"owner", unix_socket, {}, administer},
-        {"owner from a page", unix_socket, {{"Origin", "http://evil.example"}}, administer},
+        {"owner", unix_socket, {}, owner},
+        {"owner from a page", unix_socket, {{"Origin", "http://evil.example"}}, owner},
         {"no token", loopback, {here}, {}},
         {"wrong token", loopback, {here, bearer("ponk_0")}, {}},
         {"empty token", loopback, {here, bearer("")}, {}},
@@ -50,14 +53,15 @@ TEST_F(ApiAccess, NobodyReachesARouteWithoutItsPermission)
         {"writer", loopback, {here, writer}, write},
         {"promoter", loopback, {here, promoter}, promote},
         {"keeper", loopback, {here, keeper}, administer},
-        {"page of the owner", loopback, {here, owners_page}, administer},
+        {"page of the owner", loopback, {here, owners_page}, owner},
+        {"page of a keeper", loopback, {here, keepers_page}, administer},
         {"page of a reader", loopback, {here, readers_page}, read},
         {"page of nobody", loopback, {here, bearer("ponk_session_0")}, {}},
         {"page of a reader from afar", network, {{"Host", "team.example"}, readers_page}, read},
         {"foreign page with a session",
          loopback,
          {here, owners_page, {"Origin", "http://evil.example"}},
-         administer,
+         owner,
          true},
         {"no host", loopback, {keeper}, {}},
         {"foreign host", loopback, {{"Host", "evil.example"}, keeper}, {}},

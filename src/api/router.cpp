@@ -70,6 +70,11 @@ const std::vector<Route>& routes()
         {"DELETE", "/projects/{project}", administer, delete_project},
         {"POST", "/projects/{project}/relink", administer, relink_project},
         {"GET", "/projects/{project}/assets", read, list_assets},
+        {"GET", "/projects/{project}/files", owner, list_project_files},
+        {"GET", "/projects/{project}/file", owner, show_project_file},
+        {"PUT", "/projects/{project}/file", owner, write_project_file},
+        {"POST", "/projects/{project}/check", owner, check_project_text},
+        {"GET", "/schemas/{kind}", read, show_schema},
         {"POST", "/targets/check", administer, check_target, slow},
         {"POST", "/gpus", administer, list_gpus, slow},
         {"GET", "/secrets", administer, list_secrets},
@@ -162,7 +167,7 @@ constexpr std::chrono::hours long_limit{1};
 
 bool is_long(const net::Request& head, Permission needed)
 {
-    return head.listener_kind == net::ListenerKind::unix_socket || needed == Permission::administer;
+    return head.listener_kind == net::ListenerKind::unix_socket || needed >= Permission::administer;
 }
 
 // Clients share the server by their tokens, whatever connections and user names they come with.

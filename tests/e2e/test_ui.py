@@ -4,46 +4,9 @@ import http.client
 import json
 import os
 import signal
-import socket
 
 import pytest
-
-
-def ask(connection, method, path, session=None, body=None, headers=None):
-    headers = dict(headers or {})
-    if session:
-        headers["Authorization"] = "Bearer " + session
-    connection.request(method, path, json.dumps(body) if body is not None else None, headers)
-    reply = connection.getresponse()
-    text = reply.read()
-    connection.close()
-    return reply, text
-
-
-class Page:
-    """What a browser does that shows the page."""
-
-    def __init__(self, ponk):
-        self.ponk = ponk
-        made = self.code()
-        self.port = int(made["address"].rstrip("/").rpartition(":")[2])
-
-    def code(self):
-        self.ponk.run("runs")  # a daemon that was killed is started
-        connection = http.client.HTTPConnection("localhost", timeout=30)
-        connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.settimeout(30)
-        connection.sock.connect(str(self.ponk.home / "daemon.sock"))
-        reply, text = ask(connection, "POST", "/api/v1/ui/codes", body={})
-        assert reply.status == 201, text
-        return json.loads(text)
-
-    def ask(self, method, path, session=None, body=None, headers=None):
-        reply, text = ask(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30), method, path, session, body, headers)
-        return reply.status, json.loads(text) if text[:1] == b"{" else text
-
-    def log_in(self, **body):
-        return self.ask("POST", "/api/v1/ui/login", body=body)
+from login import Page, ask
 
 
 @pytest.fixture
@@ -105,7 +68,7 @@ def test_the_page_is_there_or_the_program_says_why_not(ponk, page):
         return
     assert status == 200
     address = ponk.text("ui", "--no-open").strip()
-    assert page.log_in(code=address.partition("#code=")[2])[0] == 201
+    assert page.log_in(code=address.partition("#code=")[2].partition("&")[0])[0] == 201
 
 
 def test_an_address_for_a_frame_or_a_download_is_of_one_thing_and_runs_nothing(ponk, page):

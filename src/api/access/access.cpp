@@ -60,6 +60,8 @@ bool suffices(Role role, Permission needed)
         return role >= Role::promote;
     case Permission::administer:
         return role >= Role::administer;
+    case Permission::owner:
+        break;  // no role is enough
     }
     return false;
 }
@@ -77,6 +79,8 @@ const char* name_of(Permission needed)
         return "promote";
     case Permission::administer:
         return "administer";
+    case Permission::owner:
+        return "owner";
     }
     return "read";
 }
@@ -164,8 +168,13 @@ find_refusal(const Known& known, const net::Request& request, Permission needed,
     auto found = find_caller(known, request);
     if (!found) return unknown_caller(token_of(request).has_value());
     const auto role = found->role;
+    const bool owns = is_owners_session(*found);
     if (caller != nullptr) *caller = *std::move(found);
-    if (suffices(role, needed)) return std::nullopt;
+    if (owns || suffices(role, needed)) return std::nullopt;
+    if (needed == Permission::owner) {
+        return forbidden("this is for the owner of the daemon, not for a token",
+                         "Open the page with 'ponk ui' on the daemon's machine.");
+    }
     return forbidden(
         fmt::format(
             "this needs the role '{}'; the token has '{}'", name_of(needed), to_string(role)),

@@ -11,8 +11,11 @@ namespace ponk::api {
 // that a caller names, or touches secrets needs `administer`. `promote` decides what others get
 // when they load a registered model by an alias or a stage: who logs need not have that right.
 //
+// `owner`: the Unix socket and sessions that were made by it. The files of projects are for them: a
+// token of whatever role is for history and runs.
+//
 // `login` is for calls whose body says who asks: they need no token, but come from a page of ours
 // or from none.
-enum class Permission { open, login, read, write, promote, administer };
+enum class Permission { open, login, read, write, promote, administer, owner };
 
 }  // namespace ponk::api

@@ -14,4 +14,7 @@ namespace ponk::api {
 Result<std::unique_ptr<net::BodySource>>
 make_file_source(engine::OpenFile file, std::uint64_t from, std::uint64_t size);
 
+// The file, or what the request's Range or `offset` asks for of it.
+Result<net::Response> file_response(const net::Request& request, engine::OpenFile file);
+
 }  // namespace ponk::api

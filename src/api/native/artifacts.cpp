@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/files/artifacts.hpp"
 
-#include "api/http/byte_range.hpp"
 #include "api/http/file_source.hpp"
 #include "api/native/handlers.hpp"
 #include "base/text.hpp"
@@ -17,22 +16,6 @@ constexpr std::size_t item_size = 160;
 Result<model::Run> run_record(const Services& services, const Call& call)
 {
     return services.history().get_run(TRY(run_of(services, call)));
-}
-
-// The bytes that a request asks for, by its Range or as `offset`.
-Result<ByteRange> range_of(const Call& call, std::uint64_t size)
-{
-    auto range = ByteRange::of(call.request.header("Range"), size);
-    if (range.kind == ByteRange::Kind::outside)
-        return fail(ErrorKind::invalid_argument, "the range is outside the file of {} bytes", size);
-    if (const auto offset = call.request.parameter("offset")) {
-        const auto from = parse_integer(*offset);
-        if (!from || *from < 0 || static_cast<std::uint64_t>(*from) > size)
-            return fail(ErrorKind::invalid_argument, "'offset' must be inside the file");
-        range.from = static_cast<std::uint64_t>(*from);
-        range.size = size - range.from;
-    }
-    return range;
 }
 
 }  // namespace
@@ -71,19 +54,7 @@ Result<net::Response> download_artifact(const Services& services, const Call& ca
     auto found = engine::open_artifact(services.context(), run, path);
     // After the files: a client may have logged one under the log's name.
     if (!found && engine::is_log_artifact(path)) return show_log(services, call);
-    auto file = TRY(std::move(found));
-    const auto size = file.size;
-    const auto range = TRY(range_of(call, size));
-    net::Response response;
-    response.type = "application/octet-stream";
-    response.headers.emplace_back("Accept-Ranges", "bytes");
-    response.headers.emplace_back("Ponk-Size", std::to_string(size));
-    if (range.kind == ByteRange::Kind::part) {
-        response.status = 206;
-        response.headers.emplace_back("Content-Range", range.text(size));
-    }
-    response.stream = TRY(make_file_source(std::move(file), range.from, range.size));
-    return response;
+    return file_response(call.request, TRY(std::move(found)));
 }
 
 // The same with the name as a parameter, for names that no address can hold ("a%2Fb").

@@ -80,6 +80,12 @@ Result<net::Response> relink_project(const Services& services, const Call& call)
 Result<net::Response> delete_project(const Services& services, const Call& call);
 Result<net::Response> list_assets(const Services& services, const Call& call);
 Result<net::Response> export_history(const Services& services, const Call& call);
+// project_files.cpp
+Result<net::Response> list_project_files(const Services& services, const Call& call);
+Result<net::Response> show_project_file(const Services& services, const Call& call);
+Result<net::Response> write_project_file(const Services& services, const Call& call);
+Result<net::Response> check_project_text(const Services& services, const Call& call);
+Result<net::Response> show_schema(const Services& services, const Call& call);
 // imports.cpp
 Result<net::Response> begin_import(const Services& services, const Call& call);
 Result<net::Response> step_import(const Services& services, const Call& call);

@@ -34,11 +34,12 @@ net::Response refused_login(std::string message, std::string hint)
         Error(ErrorKind::invalid_argument, std::move(message), std::move(hint)), 401);
 }
 
-// What a frame or a download may be of: what a run holds, and lines of history.
+// What a frame or a download may be of: what a run holds, a project's file, and lines of history.
 bool may_be_signed(const std::vector<std::string>& path)
 {
     if (path.size() < 3 || path[0] != "api" || path[1] != "v1") return false;
     if (path[2] == "export") return path.size() == 3;
+    if (path[2] == "projects") return path.size() == 5 && path[4] == "file";
     if (path[2] != "runs" || path.size() < 5) return false;
     const auto& what = path[4];
     if (what == "artifacts") return path.size() > 5;
@@ -125,7 +126,8 @@ Result<net::Response> sign_address(const Services& services, const Call& call)
     }
     if (!may_be_signed(of.path)) {
         return fail(ErrorKind::invalid_argument,
-                    "'path' must be of an artifact, a log, a snapshot's file or an export, and "
+                    "'path' must be of an artifact, a log, a snapshot's or project's file, or an "
+                    "export, and "
                     "begin with 'api/v1/'");
     }
     address += "?";

@@ -190,12 +190,12 @@ std::optional<Node> load_document(const os::Path& file, Report& report)
     return text ? read_document(*text, report) : std::nullopt;
 }
 
-FileDump dump_file(const os::Path& file, const std::string& shown)
+namespace {
+
+FileDump judge(const std::optional<std::string_view>& text, const os::Path& file, Report report)
 {
     FileDump dump;
-    Report report(shown);
     FileKind kind = kind_by_name(file);
-    const auto text = load_text(file, report);
     if (text && kind == FileKind::ignore) {
         dump.document = dump_ignore(*text);
     } else if (text) {
@@ -223,6 +223,21 @@ FileDump dump_file(const os::Path& file, const std::string& shown)
     dump.diagnostics = report.take();
     sort_and_unify(dump.diagnostics);
     return dump;
+}
+
+}  // namespace
+
+FileDump dump_file(const os::Path& file, const std::string& shown)
+{
+    Report report(shown);
+    const auto text = load_text(file, report);
+    return judge(
+        text ? std::optional<std::string_view>(*text) : std::nullopt, file, std::move(report));
+}
+
+FileDump dump_text(std::string_view text, const os::Path& file, const std::string& shown)
+{
+    return judge(text, file, Report(shown));
 }
 
 FileDump dump_file(const os::Path& file)

@@ -40,6 +40,8 @@ struct FileDump {
 // Reads one file by itself. `shown` is its name in messages.
 FileDump dump_file(const os::Path& file, const std::string& shown);
 FileDump dump_file(const os::Path& file);
+// The same for a text that is not in the file `file` yet.
+FileDump dump_text(std::string_view text, const os::Path& file, const std::string& shown);
 
 // Whether a name is taken, also by a link that leads nowhere, by what is not a file, or by what we
 // may not look at: that must be reported, not passed over as if there were nothing.
