@@ -13,7 +13,7 @@ namespace ponk::api {
 namespace {
 
 // Calls that come by the thousand from one training: what they log is in history.
-constexpr std::array<std::string_view, 14> many{
+constexpr std::array<std::string_view, 16> many{
     "/mlflow/runs/log-metric",
     "/mlflow/runs/log-batch",
     "/mlflow/runs/log-parameter",
@@ -25,6 +25,8 @@ constexpr std::array<std::string_view, 14> many{
     "/mlflow/traces",
     "/mlflow/traces/{id}",
     "/mlflow/traces/{id}/tags",
+    "/mlflow/traces/{id}/assessments",
+    "/mlflow/traces/{id}/assessments/{assessment}",
     "/imports/{import}/step",
     "/gpus",                      // asked once a second by who watches them
     "/projects/{project}/check",  // asked while somebody types

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/mlflow/model_json.hpp"
 
+#include "api/mlflow/assessment_json.hpp"
 #include "mlflow/trace_time.hpp"
 
 namespace ponk::api::mlflow {
@@ -136,6 +137,10 @@ Json trace_json(const store::TraceInfo& trace)
     object.set("state", trace.state);
     if (!trace.metadata.empty()) object.set("trace_metadata", map_json(trace.metadata));
     if (!trace.tags.empty()) object.set("tags", map_json(trace.tags));
+    JsonArray assessments;
+    for (const auto& assessment : trace.assessments)
+        assessments.push_back(assessment_json(assessment));
+    set_unless_empty(object, "assessments", std::move(assessments));
     set_if_any(object, "request_preview", trace.request);
     set_if_any(object, "response_preview", trace.response);
     return object;

@@ -26,6 +26,7 @@ std::vector<Route> all_routes()
                             logged_model_routes(),
                             registry_routes(),
                             trace_routes(),
+                            assessment_routes(),
                             artifact_routes()}) {
         for (const auto& route : part) {
             all.push_back(route);

@@ -60,6 +60,7 @@ std::span<const Route> dataset_routes();
 std::span<const Route> logged_model_routes();
 std::span<const Route> registry_routes();
 std::span<const Route> trace_routes();
+std::span<const Route> assessment_routes();
 std::span<const Route> metric_routes();
 std::span<const Route> artifact_routes();
 

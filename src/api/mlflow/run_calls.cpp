@@ -206,6 +206,9 @@ constexpr RunRight rights[] = {
     {"POST", "/api/2.0/mlflow/traces/link-to-run", own_run},
     {"PATCH", "/api/3.0/mlflow/traces/{id}/tags", own_trace},
     {"DELETE", "/api/3.0/mlflow/traces/{id}/tags", own_trace},
+    {"POST", "/api/3.0/mlflow/traces/{id}/assessments", own_trace},
+    {"PATCH", "/api/3.0/mlflow/traces/{id}/assessments/{assessment}", own_trace},
+    {"DELETE", "/api/3.0/mlflow/traces/{id}/assessments/{assessment}", own_trace},
 };
 
 // The tag that says whose something is. Who has a version of a name describes it, but does not make

@@ -149,6 +149,8 @@ Result<> History::delete_run(const RunId& id)
                                                     promoted.text(0)),
                                         "The asset uses the files of this run: keep the run."));
         }
+        auto opinions = TRY(writer.prepare("DELETE FROM assessment WHERE run = ?"));
+        TRY(opinions.bind(id.text()).run());
         auto remove = TRY(writer.prepare("DELETE FROM run WHERE row = ?"));
         return remove.bind(stored.row).run();
     });

@@ -30,6 +30,8 @@ extern const char ponk_store_013_home_format[];
 extern const char ponk_store_013_home_format_end[];
 extern const char ponk_store_014_project_place[];
 extern const char ponk_store_014_project_place_end[];
+extern const char ponk_store_015_spans[];
+extern const char ponk_store_015_spans_end[];
 }
 
 namespace ponk::store {
@@ -61,7 +63,8 @@ db::Schema history_schema()
              between(ponk_store_011_trace_links, ponk_store_011_trace_links_end),
              between(ponk_store_012_parent, ponk_store_012_parent_end),
              between(ponk_store_013_home_format, ponk_store_013_home_format_end),
-             between(ponk_store_014_project_place, ponk_store_014_project_place_end)}};
+             between(ponk_store_014_project_place, ponk_store_014_project_place_end),
+             between(ponk_store_015_spans, ponk_store_015_spans_end)}};
 }
 
 }  // namespace ponk::store

@@ -9,6 +9,12 @@ namespace ponk::store {
 inline constexpr PairTable trace_tags{"trace_tag", "trace"};
 inline constexpr PairTable trace_metadata{"trace_metadata", "trace"};
 
+// By the id of a trace; `get` fails when there is none.
+Result<std::optional<std::int64_t>> find_trace_row(db::Connection& connection,
+                                                   const std::string& id);
+Result<std::int64_t> get_trace_row(db::Connection& connection, const std::string& id);
+// Bytes of its texts.
+std::size_t text_size(const TraceInfo& trace);
 Result<TraceInfo> read_trace(db::Connection& connection, std::int64_t row);
 // The search as a statement; also for tests of plans.
 RowSearch trace_rows(const TraceSearch& search);

@@ -13,19 +13,7 @@ namespace ponk::store {
 
 namespace {
 
-Result<std::optional<std::int64_t>> find_row(db::Connection& connection, const std::string& id)
-{
-    auto statement = TRY(connection.prepare("SELECT row FROM trace WHERE id = ?"));
-    statement.bind(id);
-    if (!TRY(statement.step())) return std::optional<std::int64_t>();
-    return std::optional(statement.integer(0));
-}
-
-Result<std::int64_t> get_row(db::Connection& connection, const std::string& id)
-{
-    if (const auto row = TRY(find_row(connection, id))) return *row;
-    return fail(ErrorKind::not_found, "Trace with ID '{}' not found.", printable(id));
-}
+constexpr std::size_t most_text = std::size_t{64} << 20;  // of one answer
 
 Result<std::int64_t> upsert(db::Connection& writer, const TraceInfo& trace)
 {
@@ -75,6 +63,33 @@ remove_until(db::Connection& writer, std::int64_t experiment, const TraceSelecti
 
 }  // namespace
 
+Result<std::optional<std::int64_t>> find_trace_row(db::Connection& connection,
+                                                   const std::string& id)
+{
+    auto statement = TRY(connection.prepare("SELECT row FROM trace WHERE id = ?"));
+    statement.bind(id);
+    if (!TRY(statement.step())) return std::optional<std::int64_t>();
+    return std::optional(statement.integer(0));
+}
+
+Result<std::int64_t> get_trace_row(db::Connection& connection, const std::string& id)
+{
+    if (const auto row = TRY(find_trace_row(connection, id))) return *row;
+    return fail(ErrorKind::not_found, "Trace with ID '{}' not found.", printable(id));
+}
+
+std::size_t text_size(const TraceInfo& trace)
+{
+    std::size_t bytes = trace.request.value_or("").size() + trace.response.value_or("").size();
+    for (const auto* pairs : {&trace.metadata, &trace.tags}) {
+        for (const auto& [key, value] : *pairs)
+            bytes += key.size() + value.size();
+    }
+    for (const auto& assessment : trace.assessments)
+        bytes += assessment.size();
+    return bytes;
+}
+
 Result<TraceInfo> read_trace(db::Connection& connection, std::int64_t row)
 {
     auto statement = TRY(
@@ -92,6 +107,7 @@ Result<TraceInfo> read_trace(db::Connection& connection, std::int64_t row)
                     .response = statement.text_if_any(7)};
     trace.metadata = TRY(read_pairs(connection, trace_metadata, row));
     trace.tags = TRY(read_pairs(connection, trace_tags, row));
+    trace.assessments = TRY(read_assessments(connection, row, trace.id));
     return trace;
 }
 
@@ -109,6 +125,8 @@ Result<TraceInfo> Traces::put(const TraceInfo& trace)
                           {{std::string(artifact_location_tag),
                             below_location(experiment.location,
                                            fmt::format("traces/{}/artifacts", trace.id))}}));
+            for (const auto& assessment : trace.assessments)
+                TRY(put_assessment(writer, row, assessment));
             return read_trace(writer, row);
         });
 }
@@ -116,7 +134,7 @@ Result<TraceInfo> Traces::put(const TraceInfo& trace)
 Result<TraceInfo> Traces::get(const std::string& id) const
 {
     return HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<TraceInfo> {
-        return read_trace(reader, TRY(get_row(reader, id)));
+        return read_trace(reader, TRY(get_trace_row(reader, id)));
     });
 }
 
@@ -125,9 +143,16 @@ Result<std::vector<TraceInfo>> Traces::find(const std::vector<std::string>& ids)
     using Found = std::vector<TraceInfo>;
     return HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<Found> {
         Found found;
+        std::size_t bytes = 0;
         for (const auto& id : ids) {
-            if (const auto row = TRY(find_row(reader, id)))
-                found.push_back(TRY(read_trace(reader, *row)));
+            const auto row = TRY(find_trace_row(reader, id));
+            if (!row) continue;
+            found.push_back(TRY(read_trace(reader, *row)));
+            bytes += text_size(found.back());
+            if (bytes > most_text)
+                return fail(ErrorKind::invalid_argument,
+                            "What is known of these traces is more than {}: ask for fewer at once",
+                            byte_size_text(most_text));
         }
         return found;
     });
@@ -137,7 +162,7 @@ Result<> Traces::set_tag(const std::string& id, const std::string& key, const st
 {
     return HistoryAccess::database(history_).write(
         db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-            return put_pairs(writer, trace_tags, TRY(get_row(writer, id)), {{key, value}});
+            return put_pairs(writer, trace_tags, TRY(get_trace_row(writer, id)), {{key, value}});
         });
 }
 
@@ -145,7 +170,8 @@ Result<> Traces::remove_tag(const std::string& id, const std::string& key)
 {
     return HistoryAccess::database(history_).write(
         db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-            if (TRY(remove_pair(writer, trace_tags, TRY(get_row(writer, id)), key))) return {};
+            if (TRY(remove_pair(writer, trace_tags, TRY(get_trace_row(writer, id)), key)))
+                return {};
             return fail(ErrorKind::not_found,
                         "No trace tag with key '{}' for trace with ID '{}'",
                         printable(key),

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "query/search/comparison.hpp"
 #include "store/rows/tracked_rows.hpp"
+#include "store/tracking/assessments.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -26,6 +27,7 @@ struct TraceInfo {
     std::optional<std::string> response = std::nullopt;
     Pairs metadata = {};  // written with the trace
     Pairs tags = {};      // may change later
+    std::vector<Assessment> assessments = {};
 };
 
 struct TraceSearch {
@@ -57,11 +59,12 @@ public:
     explicit Traces(const History& history) : history_(history) {}
 
     // Stores it, with a tag that says where its files belong. Sent again it replaces what it says;
-    // other tags and metadata stay.
+    // other tags, metadata and assessments stay.
     Result<TraceInfo> put(const TraceInfo& trace);
     Result<TraceInfo> get(const std::string& id) const;
-    // Those that are there.
+    // Those that are there. `invalid_argument` when they are too large for one answer.
     Result<std::vector<TraceInfo>> find(const std::vector<std::string>& ids) const;
+    // A page ends early when its texts are large.
     Result<TracePage> search(const TraceSearch& search) const;
     Result<> set_tag(const std::string& id, const std::string& key, const std::string& value);
     // `not_found` when there is no such tag.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/history/history_access.hpp"
+#include "store/rows/run_row.hpp"
 #include "store/search/search_term.hpp"
 #include "store/tracking/trace_row.hpp"
 
@@ -139,10 +140,18 @@ RowSearch trace_rows(const TraceSearch& search)
 Result<TracePage> Traces::search(const TraceSearch& search) const
 {
     return HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<TracePage> {
-        const auto found = TRY(find_rows(reader, trace_rows(search)));
+        auto rows = trace_rows(search);
+        const auto found = TRY(find_rows(reader, rows));
         TracePage page{.traces = {}, .next = found.next};
-        for (const auto row : found.rows)
+        std::size_t bytes = 0;
+        for (const auto row : found.rows) {
             page.traces.push_back(TRY(read_trace(reader, row)));
+            bytes += text_size(page.traces.back());
+            if (bytes <= enough_text || page.traces.size() == found.rows.size()) continue;
+            rows.limit = page.traces.size();
+            page.next = TRY(find_rows(reader, rows)).next;
+            break;
+        }
         return page;
     });
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/mlflow/assessment_json.hpp"
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/model_json.hpp"
 #include "api/mlflow/routes.hpp"
@@ -94,6 +95,8 @@ Result<store::TraceInfo> trace_of(const Fields& fields)
     trace.response = TRY(preview_of(fields, "response_preview"));
     trace.metadata = TRY(map_of(fields, "trace_metadata"));
     trace.tags = TRY(map_of(fields, "tags"));
+    for (const auto& assessment : TRY(fields.objects("assessments")))
+        trace.assessments.push_back(TRY(assessment_of(assessment, trace.id)));
     return trace;
 }
 

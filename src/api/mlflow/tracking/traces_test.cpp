@@ -69,7 +69,6 @@ TEST_F(TraceCallsTest, WrongTracesAreRefused)
     EXPECT_EQ(refusal(get(traces + "/none", {})),
               "404 RESOURCE_DOES_NOT_EXIST: Trace with ID 'none' not found.");
     EXPECT_THAT(refusal(get(traces + "/batchGet", {})), HasSubstr("'trace_ids'"));
-    EXPECT_EQ(get(traces + "/tr-1/assessments", {}).status, 404);
 }
 
 TEST_F(TraceCallsTest, AreSearchedAndPaged)

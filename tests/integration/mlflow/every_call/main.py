@@ -12,6 +12,7 @@ import time
 import mlflow.artifacts
 from calls import MlflowClient, ModelRegistryClient, TrackingServiceClient, called
 from mlflow.store.artifact.mlflow_artifacts_repo import MlflowArtifactsRepository
+from mlflow.tracing import assessment
 from mlflow.tracing import fluent as tracing_fluent
 from mlflow.tracing.client import TracingClient
 from mlflow.tracking import fluent
@@ -21,7 +22,8 @@ from traces import fluently, tracing
 from tracking import experiments, files, models, runs
 
 CLASSES = [MlflowClient, TrackingServiceClient, ModelRegistryClient, TracingClient, MlflowArtifactsRepository]
-MODULES = {"fluent": fluent, "registry": registry_fluent, "artifacts": mlflow.artifacts, "tracing": tracing_fluent}
+MODULES = {"fluent": fluent, "registry": registry_fluent, "artifacts": mlflow.artifacts, "tracing": tracing_fluent,
+           "assessment": assessment}
 # What the client does by itself.
 PASSIVE = {
     "fluent.active_run", "fluent.autolog", "fluent.clear_active_model", "fluent.flush_artifact_async_logging", "fluent.flush_async_logging",

@@ -8,7 +8,7 @@ import mlflow.artifacts
 import numpy
 import pandas
 from calls import FOLDER, URI, ModelRegistryClient, TrackingServiceClient, c, call, called, k
-from mlflow.entities import AssessmentSource, Feedback, LoggedModelOutput, TraceInfo, TraceLocation, TraceState
+from mlflow.entities import AssessmentError, AssessmentSource, Expectation, Feedback, IssueReference, LoggedModelOutput, TraceInfo, TraceLocation, TraceState
 from mlflow.tracing.client import TracingClient
 
 
@@ -50,7 +50,13 @@ def tracing():
     assessment = k.id("assessment", "assessment_id")
     call("TracingClient.get_assessment", lambda: t.get_assessment(trace, assessment))
     call("TracingClient.update_assessment", lambda: t.update_assessment(trace, assessment, feedback))
+    call("TracingClient.get_trace_info with_assessments", lambda: t.get_trace_info(trace).assessments)
+    call("TracingClient.search_traces with_assessments", lambda: t.search_traces([k.exp], "tags.x = 'y'", include_spans=False)[0].info.assessments)
     call("TracingClient.delete_assessment", lambda: t.delete_assessment(trace, assessment))
+    assessed(trace, run)
+    again = TraceInfo("tr-" + "6" * 32, TraceLocation.from_experiment_id(k.exp), 1700000000000, TraceState.OK,
+                      assessments=[Feedback(name="along", value=1), Expectation(name="wanted", value=[1])])
+    call("TracingClient.start_trace with_assessments", lambda: t.start_trace(again).assessments)
     call("TracingClient.calculate_trace_filter_correlation", lambda: t.calculate_trace_filter_correlation([k.exp], "tags.x = 'y'", "tags.l = 'w'"))
     call("TracingClient.get_online_trace_details", lambda: t.get_online_trace_details(trace, "t", "r"))
     call("TracingClient.log_spans", lambda: len(t.log_spans(k.exp, c.get_trace(root.trace_id).data.spans)))
@@ -60,6 +66,46 @@ def tracing():
     call("TracingClient.delete_traces", lambda: t.delete_traces(k.exp, trace_ids=[trace]))
     call("TracingClient.delete_traces of_nothing", lambda: t.delete_traces(k.exp))
     call("MlflowClient.delete_traces", lambda: c.delete_traces(k.exp, max_timestamp_millis=1))
+
+
+def assessed(trace, run):
+    """What mlflow offers for assessments, values of every kind among them."""
+    human = AssessmentSource("HUMAN", "me")
+    for name, value in (("number", 0.5), ("whole", 3), ("text", "é"), ("yes", True), ("nothing", None), ("list", [1, "a"]), ("map", {"a": 1.5})):
+        call("assessment.log_feedback " + name,
+             lambda name=name, value=value: mlflow.log_feedback(trace_id=trace, name=name, value=value, source=human, rationale="so",
+                                                                metadata={"k": "v"}, span_id="0123456789abcdef"), name)
+        if value is not None:
+            call("assessment.log_expectation " + name,
+                 lambda name=name, value=value: mlflow.log_expectation(trace_id=trace, name=name, value=value, metadata={"k": "v"}), name + "_expected")
+    call("assessment.log_feedback failed", lambda: mlflow.log_feedback(trace_id=trace, name="failed", error=ValueError("bad value")).feedback.error.error_message)
+    call("assessment.log_feedback with_error", lambda: mlflow.log_feedback(trace_id=trace, name="e", error=AssessmentError("CODE", "message")))
+    call("assessment.log_feedback absent", lambda: mlflow.log_feedback(trace_id="tr-" + "0" * 32, name="x", value=1))
+    call("assessment.log_feedback of_a_run", lambda: mlflow.log_feedback(trace_id=trace, name="judge", value=1,
+                                                                         metadata={"mlflow.assessment.sourceRunId": run}))
+    call("assessment.log_assessment", lambda: mlflow.log_assessment(trace, Expectation(name="wanted", value="b", source=human)))
+    call("assessment.log_assessment source", lambda: mlflow.log_assessment(trace, Feedback(name="judged", value=1, source=AssessmentSource("LLM_JUDGE", "m"))))
+    call("assessment.log_assessment issue", lambda: mlflow.log_assessment(trace, IssueReference("iss-1", "slow", source=human)))
+    call("assessment.log_issue", lambda: mlflow.tracing.assessment.log_issue(trace_id=trace, issue_id="iss-1", issue_name="slow", source=human))
+    text, wanted = k.id("text", "assessment_id"), k.id("text_expected", "assessment_id")
+    call("assessment.get_assessment", lambda: mlflow.get_assessment(trace, text))
+    call("assessment.get_assessment expected", lambda: mlflow.get_assessment(trace, k.id("map_expected", "assessment_id")))
+    call("assessment.get_assessment absent", lambda: mlflow.get_assessment(trace, "a-none"))
+    call("assessment.get_assessment of_no_trace", lambda: mlflow.get_assessment("tr-none", "a-none"))
+    call("assessment.update_assessment", lambda: mlflow.update_assessment(trace, text, Feedback(name="better", value=2, metadata={"l": "w"})))
+    call("assessment.update_assessment expected", lambda: mlflow.update_assessment(trace, wanted, Expectation(name="more", value={"a": [1]})))
+    call("assessment.update_assessment other_kind", lambda: mlflow.update_assessment(trace, wanted, Feedback(name="more", value=1)))
+    call("assessment.update_assessment kind_other", lambda: mlflow.update_assessment(trace, text, Expectation(name="more", value=1)))
+    call("assessment.update_assessment absent", lambda: mlflow.update_assessment(trace, "a-none", Feedback(name="more", value=1)))
+    call("assessment.override_feedback", lambda: mlflow.override_feedback(trace_id=trace, assessment_id=text, value=False, source=human), "other")
+    call("assessment.override_feedback expected", lambda: mlflow.override_feedback(trace_id=trace, assessment_id=wanted, value=False))
+    call("assessment.get_assessment overridden", lambda: mlflow.get_assessment(trace, text))
+    call("assessment.delete_assessment overriding", lambda: mlflow.delete_assessment(trace, k.id("other", "assessment_id")))
+    call("assessment.get_assessment valid_again", lambda: mlflow.get_assessment(trace, text))
+    call("assessment.delete_assessment absent", lambda: mlflow.delete_assessment(trace, "a-none"))
+    call("assessment.delete_assessment of_no_trace", lambda: mlflow.delete_assessment("tr-none", "a-none"))
+    call("TracingClient.get_trace_info with_many_assessments",
+         lambda: sorted((one.name, str(one.source.source_type), one.valid) for one in TracingClient(URI).get_trace_info(trace).assessments))
 
 
 def spans(trace):
