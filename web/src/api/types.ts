@@ -45,6 +45,8 @@ export interface Run {
   gpu_evidence: GpuEvidence | null;
   unreachable?: { since: string; reason: string };
   warnings: string[];
+  /** Data that does not travel: its place in the copy, and where it is. */
+  inputs?: { path: string; source: string; digest?: string; files?: number; bytes?: number }[] | null;
 }
 
 export interface RunPage {

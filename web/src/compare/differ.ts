@@ -62,7 +62,7 @@ export function rowsOf(known: Known[], words: Record<'script' | 'arguments' | 't
     ...spread('packages', known.map(({ packages }) => Object.fromEntries((packages ?? []).map((one) => [one.name, one.version])))),
     row('environment', 'Python', runs.map((run) => run.environment?.version || null)),
     row('environment', words.image, runs.map((run) => run.environment?.base_image || null)),
-    ...spread('data', runs.map((run) => Object.fromEntries((run.inputs ?? []).map((input) => [input.path ?? input.place ?? '', input.digest?.slice(0, 12) ?? '✓'])))),
+    ...spread('data', runs.map((run) => Object.fromEntries((run.inputs ?? []).map((input) => [input.path, input.digest?.slice(0, 12) ?? '✓'])))),
     ...spread('tags', runs.map((run) => Object.fromEntries(Object.entries(run.tags).filter(([name]) => !name.startsWith('mlflow.'))))),
   ].filter((one) => one.values.some((value) => value !== null && value !== ''));
 }

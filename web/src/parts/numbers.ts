@@ -22,8 +22,14 @@ export function bytes(count: number): string {
   return `${new Intl.NumberFormat(locale(), { maximumFractionDigits: value < 10 && unit ? 1 : 0 }).format(value)} ${units[unit]}`;
 }
 
+/** Characters that are not seen, or that turn the text around them, as their numbers: a name must not look like another. */
+export function visible(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /** A long name keeps its beginning and end: both tell it apart. */
-export function middle(text: string, most = 60): string {
+export function middle(whole: string, most = 60): string {
+  const text = visible(whole);
   if (text.length <= most) return text;
   const head = Math.ceil((most - 1) * 0.6);
   return `${text.slice(0, head)}…${text.slice(text.length - (most - 1 - head))}`;

@@ -30,10 +30,11 @@ export function exactly(time: string | null): string {
   return time ? new Intl.DateTimeFormat(locale(), { dateStyle: 'full', timeStyle: 'long' }).format(new Date(time)) : '';
 }
 
-/** 0:12, 22:05, 3:04:09, 2 d 03:04 */
+/** 0.4 s, 0:12, 22:05, 3:04:09, 2 d 03:04 */
 export function span(milliseconds: number | null): string {
   if (milliseconds === null || !Number.isFinite(milliseconds) || milliseconds < 0) return '–';
-  const seconds = Math.floor(milliseconds / 1000);
+  if (milliseconds < 950) return `${new Intl.NumberFormat(locale(), { maximumFractionDigits: milliseconds < 95 ? 2 : 1 }).format(milliseconds / 1000)} s`;
+  const seconds = Math.max(1, Math.floor(milliseconds / 1000));
   const two = (value: number) => String(value).padStart(2, '0');
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   if (hours >= 48) return `${Math.floor(hours / 24)} d ${two(hours % 24)}:${two(minutes)}`;

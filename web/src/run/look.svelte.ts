@@ -2,6 +2,7 @@
 // A run as it is now: asked for again while it is under way, and what was last known while nobody answers.
 import { ApiError, ask, get } from '../api/client';
 import { active, type Run } from '../api/types';
+import { visible } from '../parts/numbers';
 import type { Artifacts, FullRun, RunEvent } from './types';
 
 export class RunLook {
@@ -65,4 +66,4 @@ export class RunLook {
   }
 }
 
-export const nameOf = (run: Pick<Run, 'name' | 'script_name'>) => run.name || run.script_name;
+export const nameOf = (run: Pick<Run, 'name' | 'script_name'>) => visible(run.name || run.script_name);

@@ -52,7 +52,6 @@ export interface FullRun extends Omit<Run, 'gpu_evidence'> {
   environment: Environment | null;
   evidence: { cause?: string; signal?: number; max_rss_kib?: number; user_ms?: number; system_ms?: number; oom_kills?: number } | null;
   child_runs?: { run_id: string; name: string; status: State }[];
-  inputs?: { path?: string; place?: string; digest?: string; files?: number; bytes?: number }[] | null;
   deleted_utc?: string;
   imported_utc?: string;
   metrics_left_out?: number;
