@@ -3,8 +3,9 @@
 
 namespace ponk::mlflow {
 
-// The version of MLflow whose calls we answer, the daemon and relays alike. Clients ask before they
-// send spans of traces, which servers take in a binary form from 3.4 on.
-inline constexpr const char* spoken_version = "3.3.2";
+// The version of MLflow whose calls we answer. Clients ask before they send spans of traces, which
+// servers take in from 3.4 on. Relays do not: in a run spans are a file, which needs no daemon.
+inline constexpr const char* spoken_version = "3.4.0";
+inline constexpr const char* relay_version = "3.3.2";
 
 }  // namespace ponk::mlflow

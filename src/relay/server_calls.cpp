@@ -22,7 +22,7 @@ Result<Answer> show_health(Recorder& /*recorder*/, const Call& /*call*/)
 
 Result<Answer> show_version(Recorder& /*recorder*/, const Call& /*call*/)
 {
-    return plain(mlflow::spoken_version);
+    return plain(mlflow::relay_version);
 }
 
 Result<Answer> show_abilities(Recorder& /*recorder*/, const Call& /*call*/)

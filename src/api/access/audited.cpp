@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, 16> many{
     "/mlflow/traces",
     "/mlflow/traces/{id}",
     "/mlflow/traces/{id}/tags",
+    "/v1/traces",
     "/mlflow/traces/{id}/assessments",
     "/mlflow/traces/{id}/assessments/{assessment}",
     "/imports/{import}/step",

@@ -27,6 +27,7 @@ std::vector<Route> all_routes()
                             registry_routes(),
                             trace_routes(),
                             assessment_routes(),
+                            span_routes(),
                             artifact_routes()}) {
         for (const auto& route : part) {
             all.push_back(route);

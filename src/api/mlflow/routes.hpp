@@ -61,6 +61,7 @@ std::span<const Route> logged_model_routes();
 std::span<const Route> registry_routes();
 std::span<const Route> trace_routes();
 std::span<const Route> assessment_routes();
+std::span<const Route> span_routes();
 std::span<const Route> metric_routes();
 std::span<const Route> artifact_routes();
 

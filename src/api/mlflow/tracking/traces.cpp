@@ -3,6 +3,7 @@
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/model_json.hpp"
 #include "api/mlflow/routes.hpp"
+#include "api/mlflow/tracking/spans.hpp"
 #include "base/text.hpp"
 #include "mlflow/trace_time.hpp"
 #include "query/search/filter.hpp"
@@ -126,7 +127,9 @@ Result<std::vector<store::TraceInfo>> find_traces(const Services& services, cons
 Result<net::Response> batch_get(const Services& services, const Call& call)
 {
     const auto found = TRY(find_traces(services, call.fields));
-    return reply(page_json("traces", found, "", wrapped));
+    JsonObject answer;
+    set_unless_empty(answer, "traces", TRY(whole_traces(services, found)));
+    return reply(std::move(answer));
 }
 
 Result<net::Response> batch_get_infos(const Services& services, const Call& call)
@@ -228,7 +231,11 @@ std::span<const Route> trace_routes()
          .permission = read,
          .action = search_traces,
          .pace = net::Reception::Pace::compute},
-        {"GET", "/api/3.0/mlflow/traces/batchGet", read, batch_get},
+        {.method = "GET",
+         .pattern = "/api/3.0/mlflow/traces/batchGet",
+         .permission = read,
+         .action = batch_get,
+         .pace = net::Reception::Pace::compute},
         {"POST", "/api/3.0/mlflow/traces/batchGetInfos", read, batch_get_infos},
         {"POST", "/api/2.0/mlflow/traces/link-to-run", write, link_to_run},
         {"GET", "/api/3.0/mlflow/traces/{id}", read, get_trace},

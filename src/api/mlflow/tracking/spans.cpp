@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/mlflow/tracking/spans.hpp"
+
+#include "api/mlflow/artifacts/artifact_place.hpp"
+#include "api/mlflow/artifacts/file_answer.hpp"
+#include "api/mlflow/limits.hpp"
+#include "api/mlflow/model_json.hpp"
+#include "api/mlflow/routes.hpp"
+#include "base/text.hpp"
+#include "mlflow/spans.hpp"
+#include "store/tracking/spans.hpp"
+
+#include <algorithm>
+
+// Spans of traces: taken in as OpenTelemetry's protocol sends them, and given back.
+namespace ponk::api::mlflow {
+
+namespace {
+
+using ponk::mlflow::OtlpSpan;
+
+constexpr std::string_view binary_type = "application/x-protobuf";
+constexpr const char* spans_file = "traces.json";
+constexpr std::size_t most_answered = std::size_t{32} << 20;
+constexpr std::size_t longest_preview = 1000;
+
+// Taking in ---------------------------------------------------------------------------------------
+
+std::string text_of(const Json& value)
+{
+    return value.is_string() ? value.as_string() : to_json(value);
+}
+
+// What cannot be a tag is passed over: the spans matter more.
+void add_tag(store::Pairs& tags, std::string_view key, const Json& value)
+{
+    auto text = text_of(value);
+    if (!is_key(key) || !check_length("key", key, limits::key)) return;
+    if (key == store::artifact_location_tag || key == store::spans_location_tag ||
+        key == store::parent_tag)
+        return;
+    const auto same = [key](const auto& pair) { return pair.first == key; };
+    std::erase_if(tags, same);
+    tags.emplace_back(key, first_characters(std::move(text), limits::tag_value));
+}
+
+void add_tags(const OtlpSpan& span, store::LoggedSpans& logged)
+{
+    for (const auto& [key, value] : span.resource) {
+        if (!key.starts_with("telemetry.sdk.") && !key.starts_with("mlflow."))
+            add_tag(logged.tags, key, value);
+    }
+    constexpr std::string_view own = "mlflow.traceTag.";
+    if (!span.parent.empty()) return;
+    for (const auto& [key, value] : span.attributes) {
+        if (key.starts_with(own)) add_tag(logged.tags, key.substr(own.size()), value);
+    }
+}
+
+std::optional<std::string> preview_of(const OtlpSpan& span, std::string_view name)
+{
+    const auto* value = span.attributes.find(name);
+    if (!span.parent.empty() || value == nullptr) return std::nullopt;
+    return first_characters(to_json(*value), longest_preview);
+}
+
+std::string_view status_of(const OtlpSpan& span)
+{
+    if (span.status == OtlpSpan::Status::ok) return "OK";
+    return span.status == OtlpSpan::Status::error ? "ERROR" : "UNSET";
+}
+
+store::Span stored(const OtlpSpan& span)
+{
+    const auto* type = span.attributes.find("mlflow.spanType");
+    store::Span kept{.id = span.id,
+                     .name = span.name,
+                     .type = type && type->is_string() ? type->as_string() : "UNKNOWN",
+                     .status = std::string(status_of(span)),
+                     .began = span.began,
+                     .content = to_json(ponk::mlflow::span_content(span))};
+    if (!span.parent.empty()) kept.parent = span.parent;
+    if (span.ended != 0) kept.ended = span.ended;
+    return kept;
+}
+
+std::vector<store::LoggedSpans> by_trace(const std::vector<OtlpSpan>& spans)
+{
+    std::vector<const OtlpSpan*> sorted;
+    for (const auto& span : spans)
+        sorted.push_back(&span);
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto* left, const auto* right) {
+        return left->trace < right->trace;
+    });
+    std::vector<store::LoggedSpans> all;
+    for (const auto* span : sorted) {
+        const auto trace = ponk::mlflow::trace_id_of(*span);
+        if (all.empty() || all.back().trace != trace) all.push_back({.trace = trace});
+        auto& logged = all.back();
+        logged.spans.push_back(stored(*span));
+        add_tags(*span, logged);
+        if (auto text = preview_of(*span, "mlflow.spanInputs")) logged.request = std::move(text);
+        if (auto text = preview_of(*span, "mlflow.spanOutputs")) logged.response = std::move(text);
+    }
+    return all;
+}
+
+Result<> check_head(const net::Request& request)
+{
+    const auto type = lower(trim(split(request.header("Content-Type"), ';').front()));
+    if (type != binary_type)
+        return fail(ErrorKind::invalid_argument,
+                    "Invalid Content-Type: {}. Expected: {}",
+                    printable(type),
+                    binary_type);
+    const auto encoding = request.header("Content-Encoding");
+    if (encoding.empty() || encoding == "identity") return {};
+    return fail(ErrorKind::invalid_argument,
+                "Unsupported Content-Encoding: {}. Set the exporter's compression to 'none'.",
+                printable(encoding));
+}
+
+Result<net::Response> take_spans(const Services& services, const Call& call)
+{
+    TRY(check_head(call.request));
+    const auto experiment = call.request.header("x-mlflow-experiment-id");
+    if (experiment.empty())
+        return fail(ErrorKind::invalid_argument,
+                    "Missing header 'x-mlflow-experiment-id': it says where the traces belong");
+    const auto id = TRY(parse_experiment_id(experiment));
+    const auto spans = by_trace(TRY(ponk::mlflow::read_otlp(call.request.body)));
+    TRY(store::Spans(services.history()).add(id, spans));
+    if (const auto run = call.request.header("x-mlflow-run-id"); !run.empty()) {
+        std::vector<std::string> traces;
+        for (const auto& logged : spans)
+            traces.push_back(logged.trace);
+        TRY(store::Traces(services.history()).link_to_run(traces, run));
+    }
+    net::Response answer;
+    answer.type = binary_type;
+    return answer;
+}
+
+// Giving back -------------------------------------------------------------------------------------
+
+const std::string* find_value(const store::Pairs& pairs, std::string_view key)
+{
+    for (const auto& [name, value] : pairs) {
+        if (name == key) return &value;
+    }
+    return nullptr;
+}
+
+bool are_here(const store::TraceInfo& trace)
+{
+    const auto* place = find_value(trace.tags, store::spans_location_tag);
+    return place != nullptr && *place == store::spans_are_here;
+}
+
+// The client says how many there are when the trace ends, and may still be sending them.
+bool is_complete(const store::TraceInfo& trace, std::size_t count)
+{
+    const auto* text = find_value(trace.metadata, "mlflow.trace.sizeStats");
+    if (text == nullptr) return true;
+    const auto stats = parse_json(*text);
+    return !stats || static_cast<std::int64_t>(count) >= stats->integer("num_spans");
+}
+
+enum class Missing { allowed, refused };
+
+// Nullopt: not complete. `bytes` grows by what was read.
+Result<std::optional<Json>> whole_trace(const Services& services,
+                                        const store::TraceInfo& trace,
+                                        Missing missing,
+                                        std::size_t& bytes)
+{
+    JsonObject whole{{"trace_info", trace_json(trace)}};
+    if (!are_here(trace)) return std::optional<Json>(std::move(whole));
+    const auto contents = TRY(store::Spans(services.history()).contents(trace.id));
+    if (missing == Missing::refused && !is_complete(trace, contents.size()))
+        return std::optional<Json>();
+    JsonArray spans;
+    for (const auto& content : contents) {
+        bytes += content.size();
+        if (bytes > most_answered)
+            return fail(ErrorKind::invalid_argument,
+                        "The spans of these traces have more than {}: ask for fewer at once",
+                        byte_size_text(most_answered));
+        const auto json = TRY(parse_json(content).map_error(
+            [](const Error& error) { return error.of_kind(ErrorKind::damaged); }));
+        spans.push_back(ponk::mlflow::span_message(json));
+    }
+    set_unless_empty(whole, "spans", std::move(spans));
+    return std::optional<Json>(std::move(whole));
+}
+
+Result<net::Response> get_trace(const Services& services, const Call& call)
+{
+    const auto id = TRY(call.fields.text("trace_id"));
+    const bool partial = TRY(call.fields.find_flag("allow_partial")).value_or(false);
+    auto found = TRY(store::Traces(services.history()).find({id}));
+    if (found.empty())
+        return fail(ErrorKind::not_found, "Trace with ID {} is not found.", printable(id));
+    std::size_t bytes = 0;
+    auto whole = TRY(
+        whole_trace(services, found.front(), partial ? Missing::allowed : Missing::refused, bytes));
+    if (!whole)
+        return fail(ErrorKind::not_found,
+                    "Trace with ID {} is not fully exported yet, please try again later.",
+                    printable(id));
+    return reply({{"trace", std::move(*whole)}});
+}
+
+// As a file: those that are here, or the one that the client put among the trace's artifacts.
+Result<net::Response> show_file(const Services& services, const Call& call)
+{
+    const auto id = call.request.parameter("request_id").value_or("");
+    if (id.empty())
+        return refuse(
+            400, "BAD_REQUEST", "Request must include the \"request_id\" query parameter.");
+    const auto attachment = call.request.parameter("path").value_or("");
+    const auto trace = TRY(store::Traces(services.history()).get(id));
+    if (attachment.empty() && are_here(trace)) {
+        const auto contents = TRY(store::Spans(services.history()).contents(id));
+        net::Response answer;
+        answer.type = "application/octet-stream";
+        answer.headers.emplace_back("Content-Disposition",
+                                    fmt::format("attachment; filename={}", spans_file));
+        answer.headers.emplace_back("X-Content-Type-Options", "nosniff");
+        answer.body = R"({"spans":[)" + join(contents, ",") + "]}";
+        return answer;
+    }
+    const auto* location = find_value(trace.tags, store::artifact_location_tag);
+    const auto path = TRY(
+        store::ArtifactPath::parse(attachment.empty() ? spans_file : "attachments/" + attachment));
+    const auto place = TRY(place_at(services, location ? *location : "", path));
+    return file_answer(call.request, TRY(open_place(services, place)), path.name());
+}
+
+}  // namespace
+
+Result<JsonArray> whole_traces(const Services& services,
+                               const std::vector<store::TraceInfo>& traces)
+{
+    JsonArray all;
+    std::size_t bytes = 0;
+    for (const auto& trace : traces) {
+        auto whole = TRY(whole_trace(services, trace, Missing::refused, bytes));
+        if (whole) all.push_back(std::move(*whole));
+    }
+    return all;
+}
+
+std::span<const Route> span_routes()
+{
+    using enum Permission;
+    constexpr auto compute = net::Reception::Pace::compute;
+    constexpr auto raw = Route::Body::raw;
+    static constexpr Route table[] = {
+        {.method = "POST",
+         .pattern = "/v1/traces",
+         .permission = write,
+         .action = take_spans,
+         .body = raw,
+         .pace = compute},
+        {.method = "GET",
+         .pattern = "/api/3.0/mlflow/traces/get",
+         .permission = read,
+         .action = get_trace,
+         .pace = compute},
+        {"GET", "/ajax-api/2.0/mlflow/get-trace-artifact", read, show_file, raw},
+        {"GET", "/ajax-api/3.0/mlflow/get-trace-artifact", read, show_file, raw},
+    };
+    return table;
+}
+
+}  // namespace ponk::api::mlflow

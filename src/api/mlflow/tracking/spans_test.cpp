@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/mlflow/tracking_test_support.hpp"
+
+namespace ponk::api::mlflow {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string traces = "/api/3.0/mlflow/traces";
+const std::string trace_id = "tr-11111111111111111111111111111111";
+
+// One field of a protocol buffer message: a text or message, shorter than 128 bytes.
+std::string field(int number, const std::string& bytes)
+{
+    return std::string(1, static_cast<char>(number * 8 + 2)) +
+           std::string(1, static_cast<char>(bytes.size())) + bytes;
+}
+
+std::string time_field(int number, std::uint64_t value)
+{
+    std::string bytes(1, static_cast<char>(number * 8 + 1));
+    for (unsigned i = 0; i < 8; ++i)
+        bytes += static_cast<char>((value >> (8 * i)) & 0xffU);
+    return bytes;
+}
+
+std::string span(char id, const std::string& more)
+{
+    return field(
+        1,
+        field(2,
+              field(2, field(1, std::string(16, '\x11')) + field(2, std::string(8, id)) + more)));
+}
+
+const std::string root =
+    span('\x01',
+         field(5, "root") + time_field(7, 2'000'000'000) + time_field(8, 5'000'000'000) +
+             field(9, field(1, "mlflow.spanInputs") + field(2, field(1, "in"))));
+const std::string part = span('\x02',
+                              field(4, std::string(8, '\x01')) + field(5, "part") +
+                                  time_field(7, 1'500'000'000) + time_field(8, 3'000'000'000));
+
+class SpanCallsTest : public MlflowTest {
+protected:
+    net::Response send_spans(const std::string& body, net::Headers headers = {})
+    {
+        net::Request request;
+        request.method = "POST";
+        request.path = {"v1", "traces"};
+        request.headers = {{"Content-Type", "application/x-protobuf"}};
+        if (headers.empty()) headers = {{"x-mlflow-experiment-id", "0"}};
+        request.headers.insert(request.headers.end(), headers.begin(), headers.end());
+        request.body = body;
+        return answer(request);
+    }
+    Json whole() { return ask(get(traces + "/get", {{"trace_id", trace_id}}))["trace"]; }
+};
+
+TEST_F(SpanCallsTest, SpansMakeTheirTraceAndComeBackWithIt)
+{
+    EXPECT_EQ(send_spans(part).status, 200);
+    EXPECT_EQ(whole()["trace_info"].text("state"), "IN_PROGRESS");
+    EXPECT_EQ(send_spans(root).status, 200);
+    const auto trace = whole();
+    const auto& info = trace["trace_info"];
+    EXPECT_EQ(info.text("state"), "OK");
+    EXPECT_EQ(info.text("request_time"), "1970-01-01T00:00:01.500Z");
+    EXPECT_EQ(info.text("execution_duration"), "3.500s");
+    EXPECT_EQ(info.text("request_preview"), "\"in\"");
+    EXPECT_EQ(info["tags"].text("mlflow.trace.spansLocation"), "TRACKING_STORE");
+    const auto& spans = trace["spans"].as_array();
+    ASSERT_EQ(spans.size(), 2U);
+    EXPECT_EQ(spans[0].text("name"), "root");
+    EXPECT_EQ(spans[1].text("parent_span_id"), spans[0].text("span_id"));
+    EXPECT_EQ(send_spans(root).status, 200) << "sent again it is the same";
+    EXPECT_EQ(whole()["spans"].as_array().size(), 2U);
+    const auto batch = ask(get(traces + "/batchGet", {{"trace_ids", trace_id}}));
+    EXPECT_EQ(to_json(batch["traces"].as_array().at(0)), to_json(whole()));
+    const auto file = get("/ajax-api/3.0/mlflow/get-trace-artifact", {{"request_id", trace_id}});
+    EXPECT_EQ(ask(file)["spans"].as_array().at(0)["attributes"].text("mlflow.spanInputs"),
+              "\"in\"");
+}
+
+TEST_F(SpanCallsTest, ATraceWaitsForTheSpansThatItsClientCounted)
+{
+    send_spans(root);
+    ask(post(traces,
+             R"({"trace": {"trace_info": {"trace_id": ")" + trace_id + R"(", "trace_location": {
+            "mlflow_experiment": {"experiment_id": "0"}}, "request_time": "2026-03-01T12:30:05Z",
+            "trace_metadata": {"mlflow.trace.sizeStats": "{\"num_spans\": 2}"}}}})"));
+    EXPECT_THAT(refusal(get(traces + "/get", {{"trace_id", trace_id}})),
+                HasSubstr("not fully exported yet"));
+    EXPECT_EQ(get(traces + "/batchGet", {{"trace_ids", trace_id}}).body, "{}\n");
+    ask(get(traces + "/get", {{"trace_id", trace_id}, {"allow_partial", "true"}}));
+    send_spans(part);
+    EXPECT_EQ(whole()["spans"].as_array().size(), 2U);
+}
+
+TEST_F(SpanCallsTest, WrongOnesAreRefused)
+{
+    EXPECT_THAT(refusal(send_spans("x")), HasSubstr("Invalid OpenTelemetry format"));
+    EXPECT_THAT(refusal(send_spans(root, {{"x", "y"}})), HasSubstr("x-mlflow-experiment-id"));
+    EXPECT_EQ(send_spans(root, {{"x-mlflow-experiment-id", "99"}}).status, 404);
+    EXPECT_THAT(
+        refusal(send_spans(root, {{"x-mlflow-experiment-id", "0"}, {"Content-Encoding", "gzip"}})),
+        HasSubstr("Unsupported Content-Encoding: gzip"));
+    EXPECT_THAT(refusal(post("/v1/traces", "{}")), HasSubstr("Invalid Content-Type"));
+    EXPECT_EQ(refusal(get(traces + "/get", {{"trace_id", "none"}})),
+              "404 RESOURCE_DOES_NOT_EXIST: Trace with ID none is not found.");
+    EXPECT_EQ(get("/ajax-api/2.0/mlflow/get-trace-artifact", {}).status, 400);
+    EXPECT_EQ(get("/ajax-api/2.0/mlflow/get-trace-artifact", {{"request_id", "no"}}).status, 404);
+    EXPECT_EQ(
+        get("/ajax-api/2.0/mlflow/get-trace-artifact", {{"request_id", "a"}, {"path", "../x"}})
+            .status,
+        404);
+}
+
+}  // namespace
+}  // namespace ponk::api::mlflow

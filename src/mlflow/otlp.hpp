@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Spans of traces, as OpenTelemetry's protocol sends them (ExportTraceServiceRequest) and as
+// MLflow's clients read them: src/mlflow/spans.hpp.
+namespace ponk::mlflow {
+
+struct OtlpSpan {
+    std::string trace;  // 32 hex digits
+    std::string id;     // 16 hex digits
+    std::string parent = {};
+    std::string name = {};
+    std::int64_t began = 0;  // nanoseconds since 1970
+    std::int64_t ended = 0;  // 0: it has not
+    enum class Status { unset, ok, error } status = Status::unset;
+    std::string message = {};
+    JsonObject attributes = {};
+    JsonArray events = {};     // {"name", "time_unix_nano", "attributes"}
+    JsonArray links = {};      // {"trace_id", "span_id", "attributes"}, in hex digits
+    JsonObject resource = {};  // what sent it
+};
+
+// Of one request.
+inline constexpr std::size_t most_spans = 10'000;
+
+// `invalid_argument` for what is no such request, and for more than a request may hold.
+Result<std::vector<OtlpSpan>> read_otlp(std::string_view bytes);
+
+}  // namespace ponk::mlflow

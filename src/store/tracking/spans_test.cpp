@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/history/history_test_support.hpp"
+#include "store/tracking/spans.hpp"
+#include "store/tracking/traces.hpp"
+
+namespace ponk::store {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+class SpansTest : public HistoryTest {
+protected:
+    Spans spans() const { return Spans(*history_); }
+    TraceInfo trace(const std::string& id) const { return Traces(*history_).get(id).value(); }
+    static Span span(const std::string& id, std::int64_t began_ms, std::int64_t ended_ms)
+    {
+        return {.id = id,
+                .parent = "root",
+                .name = "n" + id,
+                .type = "UNKNOWN",
+                .status = "OK",
+                .began = began_ms * 1'000'000,
+                .ended = ended_ms * 1'000'000,
+                .content = "\"" + id + "\""};
+    }
+};
+
+TEST_F(SpansTest, ATraceGrowsWithItsSpansAndEndsWithItsRoot)
+{
+    ASSERT_TRUE(spans().add(0, {{.trace = "t", .spans = {span("a", 20, 30), span("b", 15, 25)}}}));
+    EXPECT_EQ(trace("t").time, 15);
+    EXPECT_EQ(trace("t").duration, 15);
+    EXPECT_EQ(trace("t").state, "IN_PROGRESS");
+    EXPECT_THAT(trace("t").tags, Contains(Pair("mlflow.trace.spansLocation", "TRACKING_STORE")));
+    auto root = span("root", 10, 50);
+    root.parent.reset();
+    root.status = "ERROR";
+    ASSERT_TRUE(
+        spans().add(0, {{.trace = "t", .spans = {root}, .tags = {{"k", "v"}}, .request = "what"}}));
+    EXPECT_EQ(trace("t").time, 10);
+    EXPECT_EQ(trace("t").duration, 40);
+    EXPECT_EQ(trace("t").state, "ERROR");
+    EXPECT_EQ(trace("t").request, "what");
+    EXPECT_THAT(trace("t").tags, Contains(Pair("k", "v")));
+    EXPECT_THAT(spans().contents("t").value(), ElementsAre("\"root\"", "\"b\"", "\"a\""));
+    EXPECT_THAT(spans().contents("none").value(), IsEmpty());
+}
+
+TEST_F(SpansTest, WhatTheClientSaysOfTheTraceStays)
+{
+    ASSERT_TRUE(Traces(*history_).put(
+        {.id = "t", .time = 10, .duration = 90, .state = "ERROR", .request = "mine"}));
+    auto root = span("root", 20, 30);
+    root.parent.reset();
+    ASSERT_TRUE(spans().add(0, {{.trace = "t", .spans = {root}, .request = "other"}}));
+    EXPECT_EQ(trace("t").time, 10);
+    EXPECT_EQ(trace("t").duration, 90);
+    EXPECT_EQ(trace("t").state, "ERROR");
+    EXPECT_EQ(trace("t").request, "mine");
+}
+
+TEST_F(SpansTest, ATraceHasSoMuchAndNoMore)
+{
+    auto large = span("a", 1, 2);
+    large.content.assign(std::size_t{9} << 20, 'x');
+    ASSERT_TRUE(spans().add(0, {{.trace = "t", .spans = {large}}}));
+    large.id = "b";
+    EXPECT_THAT(spans().add(0, {{.trace = "t", .spans = {large}}}).error().message(),
+                HasSubstr("at most 10000 spans"));
+    EXPECT_EQ(spans().contents("t").value().size(), 1U);
+    std::vector<Span> many;
+    for (int i = 0; i <= 10'000; ++i)
+        many.push_back(span(std::to_string(i), 1, 2));
+    EXPECT_FALSE(spans().add(0, {{.trace = "u", .spans = many}}));
+    EXPECT_THAT(Traces(*history_).find({"u"}).value(), IsEmpty()) << "nothing of it was stored";
+    EXPECT_EQ(spans().add(7, {{.trace = "u", .spans = {large}}}).error().kind(),
+              ErrorKind::not_found);
+}
+
+}  // namespace
+}  // namespace ponk::store
