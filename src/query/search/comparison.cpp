@@ -53,6 +53,14 @@ std::string_view to_string(Entity entity)
         return "tags";
     case Entity::dataset:
         return "datasets";
+    case Entity::span:
+        return "span";
+    case Entity::feedback:
+        return "feedback";
+    case Entity::expectation:
+        return "expectation";
+    case Entity::issue:
+        return "issue";
     }
     return "attributes";
 }

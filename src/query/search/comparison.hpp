@@ -12,7 +12,18 @@
 namespace ponk::query::search {
 
 // What a name belongs to.
-enum class Entity { attribute, metric, param, tag, dataset };
+enum class Entity {
+    attribute,
+    metric,
+    param,
+    tag,
+    dataset,
+    // Of traces.
+    span,
+    feedback,
+    expectation,
+    issue
+};
 
 // "metrics", "params"…: as names are written.
 std::string_view to_string(Entity entity);

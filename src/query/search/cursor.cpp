@@ -79,7 +79,7 @@ Result<Resolved> Cursor::name(const Grammar& grammar, Purpose purpose)
     if (!key) return no_key(*family, token, name, purpose);
     take();
     return Resolved{
-        family, key, std::string(family->keys.empty() ? name : key->name), written(token)};
+        family, key, std::string(key == &family->any ? name : key->name), written(token)};
 }
 
 // The ways in which those begin a comparison who know SQL.

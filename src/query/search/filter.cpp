@@ -115,7 +115,7 @@ private:
     {
         if (op == Operator::is_null || op == Operator::is_not_null) return Value();
         if (op == Operator::in || op == Operator::not_in) return list();
-        if (name.key->type == ValueType::number) return number(name);
+        if (name.key->type == ValueType::number || is_number(name, op)) return number(name);
         if (name.key->type == ValueType::time) return time(name);
         const auto at = cursor_.peek().at;
         auto text = TRY(quoted_text(name));
@@ -127,6 +127,15 @@ private:
             TRY(check_word(name, at, text));
         }
         return Value(std::move(text));
+    }
+
+    [[nodiscard]] bool is_number(const Resolved& name, Operator op) const
+    {
+        if (name.key->type != ValueType::either) return false;
+        const bool ordered = op == Operator::greater || op == Operator::greater_equal ||
+                             op == Operator::less || op == Operator::less_equal;
+        const bool pattern = op == Operator::like || op == Operator::ilike;
+        return ordered || (!pattern && cursor_.peek().kind == TokenKind::number);
     }
 
     Result<Value> number(const Resolved& name)

@@ -24,6 +24,13 @@ rc::Gen<std::string> keys()
     return rc::gen::nonEmpty(texts("`'"));
 }
 
+// What is compared so where texts and numbers can stand.
+bool is_number(Operator op)
+{
+    if (op == Operator::like || op == Operator::ilike) return false;
+    return (op != Operator::equal && op != Operator::not_equal) || *rc::gen::arbitrary<bool>();
+}
+
 Comparison make(const Family& family, const Key& key)
 {
     Comparison made;
@@ -39,7 +46,7 @@ Comparison make(const Family& family, const Key& key)
     const auto quote = *rc::gen::element<std::string>("\"", "'", "`");
     if (made.op == Operator::in || made.op == Operator::not_in) {
         made.value = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::string>>(texts(quote)));
-    } else if (key.type != ValueType::text) {
+    } else if (key.type == ValueType::either ? is_number(made.op) : key.type != ValueType::text) {
         made.value = *rc::gen::suchThat(rc::gen::arbitrary<double>(),
                                         [](double number) { return std::isfinite(number); });
     } else if (!key.values.empty() && made.op != Operator::like && made.op != Operator::ilike) {

@@ -194,6 +194,10 @@ constexpr Family model_version_families[] = {
 // Traces -------------------------------------------------------------------------------------
 
 constexpr std::string_view trace_words[] = {"attributes", "attribute", "attr", "trace"};
+constexpr std::string_view span_words[] = {"span"};
+constexpr std::string_view feedback_words[] = {"feedback"};
+constexpr std::string_view expectation_words[] = {"expectation"};
+constexpr std::string_view issue_words[] = {"issue"};
 constexpr std::string_view metadata_words[] = {"metadata", "request_metadata"};
 constexpr std::string_view request_aliases[] = {"trace_id"};
 constexpr std::string_view begin_aliases[] = {"timestamp"};
@@ -218,12 +222,31 @@ constexpr Key trace_keys[] = {
     {.name = "run_id", .operators = textual | listed},
     {.name = "client_request_id", .operators = textual | listed, .order = Key::Order::no},
     {.name = "experiment_id", .operators = only_order},
+    {.name = "text", .operators = just(like) | just(ilike), .order = Key::Order::no},
 };
+constexpr Key span_keys[] = {
+    {.name = "name", .operators = textual | listed, .order = Key::Order::no},
+    {.name = "type", .operators = textual | listed, .order = Key::Order::no},
+    {.name = "status", .operators = textual | listed, .order = Key::Order::no},
+    {.name = "content", .operators = just(like) | just(ilike), .order = Key::Order::no},
+};
+constexpr Key issue_keys[] = {
+    {.name = "id", .operators = just(equal), .order = Key::Order::no},
+};
+constexpr Key assessed{
+    .type = ValueType::either, .operators = numeric | textual | presence, .order = Key::Order::no};
 // What is written with a trace is to it what parameters are to a run.
 constexpr Family trace_families[] = {
     {.entity = Entity::attribute, .words = trace_words, .keys = trace_keys},
     tags,
     {.entity = Entity::param, .words = metadata_words, .any = {.operators = textual | presence}},
+    {.entity = Entity::span,
+     .words = span_words,
+     .keys = span_keys,
+     .any = {.name = "attributes.", .operators = textual | listed, .order = Key::Order::no}},
+    {.entity = Entity::feedback, .words = feedback_words, .any = assessed},
+    {.entity = Entity::expectation, .words = expectation_words, .any = assessed},
+    {.entity = Entity::issue, .words = issue_words, .keys = issue_keys},
 };
 
 bool contains(Words words, std::string_view word)
@@ -270,7 +293,10 @@ const Key* find_key(const Family& family, std::string_view name, Purpose purpose
                             (purpose == Purpose::filter && contains(key.filter_aliases, name));
         if (called) return serves(key, purpose) ? &key : nullptr;
     }
-    return nullptr;
+    const auto& any = family.any;
+    const bool begins =
+        !any.name.empty() && name.size() > any.name.size() && name.starts_with(any.name);
+    return begins && serves(any, purpose) ? &any : nullptr;
 }
 
 }  // namespace ponk::query::search

@@ -22,7 +22,8 @@ constexpr bool has(Operators operators, Operator op)
 }
 
 // time: a number of milliseconds, or a text such as "2026-01-31 12:00".
-enum class ValueType { number, text, time };
+// either: a text, or a number, which alone is greater or less than another.
+enum class ValueType { number, text, time, either };
 using Words = std::span<const std::string_view>;
 
 // A name that is known beforehand.
@@ -37,12 +38,13 @@ struct Key {
     Words values = {};
 };
 
-// The names of one entity: the known ones, or any, with type and operators in common.
+// The names of one entity: the known ones, or any, with type and operators in common. Where there
+// are known ones, names that begin with `any.name` are any of these.
 struct Family {
     Entity entity = Entity::attribute;
     Words words = {};  // before the dot; the first is the usual one
     std::span<const Key> keys = {};
-    Key any = {};  // where there are no `keys`
+    Key any = {};
 };
 
 // What can be said about one kind of thing. All differences between the kinds are in these tables.

@@ -15,9 +15,6 @@ constexpr std::string_view run_key = "mlflow.assessment.sourceRunId";
 constexpr const char* columns = "SELECT id, name, kind, value, error, source_type, source, span,"
                                 " rationale, metadata, overrides, valid, created, updated"
                                 " FROM assessment";
-// What a deleted run thought of a trace is set aside with it.
-constexpr const char* not_deleted =
-    " AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = assessment.run AND run.deleted <> 0)";
 
 Result<Json> json_of(const std::string& text)
 {
@@ -94,8 +91,9 @@ Result<std::int64_t> row_of(db::Connection& connection, const std::string& trace
 Result<std::optional<Assessment>>
 find(db::Connection& connection, std::int64_t row, const std::string& trace, const std::string& id)
 {
-    auto statement = TRY(connection.prepare(std::string(columns) + " WHERE trace = ? AND id = ?" +
-                                            std::string(not_deleted)));
+    auto statement =
+        TRY(connection.prepare(std::string(columns) + " WHERE trace = ? AND id = ? AND " +
+                               std::string(assessment_is_shown)));
     statement.bind(row, id);
     if (!TRY(statement.step())) return std::optional<Assessment>();
     return std::optional(TRY(assessment_at(statement, trace)));
@@ -156,8 +154,8 @@ std::size_t Assessment::size() const
 Result<std::vector<Assessment>>
 read_assessments(db::Connection& connection, std::int64_t trace, const std::string& trace_id)
 {
-    auto statement = TRY(connection.prepare(std::string(columns) + " WHERE trace = ?" +
-                                            std::string(not_deleted) + " ORDER BY row"));
+    auto statement = TRY(connection.prepare(std::string(columns) + " WHERE trace = ? AND " +
+                                            std::string(assessment_is_shown) + " ORDER BY row"));
     statement.bind(trace);
     std::vector<Assessment> all;
     while (TRY(statement.step()))

@@ -69,6 +69,10 @@ private:
     const History& history_;
 };
 
+// What a deleted run thought of a trace is set aside with it: a condition about `assessment`.
+inline constexpr std::string_view assessment_is_shown =
+    "NOT EXISTS (SELECT 1 FROM run WHERE run.id = assessment.run AND run.deleted <> 0)";
+
 // Inside transactions, by the row of the trace; in the order of their making.
 Result<std::vector<Assessment>>
 read_assessments(db::Connection& connection, std::int64_t trace, const std::string& trace_id);

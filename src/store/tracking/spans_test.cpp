@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "query/search/filter.hpp"
+#include "query/search/grammar.hpp"
 #include "store/history/history_test_support.hpp"
 #include "store/tracking/spans.hpp"
 #include "store/tracking/traces.hpp"
@@ -15,6 +17,16 @@ using testing::Pair;
 class SpansTest : public HistoryTest {
 protected:
     Spans spans() const { return Spans(*history_); }
+    std::vector<std::string> found(const std::string& filter) const
+    {
+        TraceSearch search{.experiments = {0}};
+        search.filter = query::search::parse_filter(query::search::traces, filter).value();
+        std::vector<std::string> ids;
+        const auto page = Traces(*history_).search(search).value();
+        for (const auto& trace : page.traces)
+            ids.push_back(trace.id);
+        return ids;
+    }
     TraceInfo trace(const std::string& id) const { return Traces(*history_).get(id).value(); }
     static Span span(const std::string& id, std::int64_t began_ms, std::int64_t ended_ms)
     {
@@ -79,6 +91,54 @@ TEST_F(SpansTest, ATraceHasSoMuchAndNoMore)
     EXPECT_THAT(Traces(*history_).find({"u"}).value(), IsEmpty()) << "nothing of it was stored";
     EXPECT_EQ(spans().add(7, {{.trace = "u", .spans = {large}}}).error().kind(),
               ErrorKind::not_found);
+}
+
+TEST_F(SpansTest, TracesAreFoundByWhatIsInTheirSpans)
+{
+    auto one = span("a", 1, 2);
+    one.type = "LLM";
+    one.content = R"({"attributes": {"model": "\"big\"", "tokens": "12"}, "x": "50% of"})";
+    auto other = span("b", 1, 2);
+    other.name = "tool";
+    other.content = R"({"attributes": {}})";
+    ASSERT_TRUE(
+        spans().add(0, {{.trace = "t", .spans = {one, other}}, {.trace = "u", .spans = {other}}}));
+    EXPECT_THAT(found("span.type = 'LLM'"), ElementsAre("t"));
+    EXPECT_THAT(found("span.name = 'tool'"), ElementsAre("t", "u"));
+    EXPECT_THAT(found("span.name = 'tool' AND span.type = 'LLM'"), IsEmpty()) << "no span is both";
+    EXPECT_THAT(found("span.name = 'na' AND span.type IN ('LLM', 'x')"), ElementsAre("t"));
+    EXPECT_THAT(found("span.attributes.model = 'big'"), ElementsAre("t"));
+    EXPECT_THAT(found("span.attributes.tokens = '12'"), ElementsAre("t"));
+    EXPECT_THAT(found("span.attributes.model != 'big'"), IsEmpty());
+    EXPECT_THAT(found("span.`attributes.a\"']` = 'x'"), IsEmpty());
+    EXPECT_THAT(found("trace.text LIKE '%50\\% of%'"), IsEmpty()) << "no escapes";
+    EXPECT_THAT(found("trace.text ILIKE '%50% OF%'"), ElementsAre("t"));
+    EXPECT_THAT(found("span.content LIKE '%nothing%'"), IsEmpty());
+    EXPECT_THAT(found("span.status != 'OK'"), IsEmpty());
+}
+
+TEST_F(SpansTest, TracesAreFoundByTheirAssessments)
+{
+    for (const char* id : {"t", "u"})
+        ASSERT_TRUE(Traces(*history_).put({.id = id, .time = 1, .state = "OK"}));
+    const auto add = [this](const char* trace, const char* kind, const char* name, Json value) {
+        ASSERT_TRUE(Assessments(*history_).add(
+            {.trace = trace, .name = name, .kind = kind, .value = std::move(value)}));
+    };
+    add("t", "feedback", "score", 0.5);
+    add("t", "feedback", "right", true);
+    add("u", "feedback", "score", "high");
+    add("u", "expectation", "answer", "b");
+    add("u", "issue", "iss-1", "slow");
+    EXPECT_THAT(found("feedback.score > 0.4"), ElementsAre("t"));
+    EXPECT_THAT(found("feedback.score > 0.6"), IsEmpty());
+    EXPECT_THAT(found("feedback.score = 0.5"), ElementsAre("t"));
+    EXPECT_THAT(found("feedback.score = 'high'"), ElementsAre("u"));
+    EXPECT_THAT(found("feedback.right = 'true'"), ElementsAre("t"));
+    EXPECT_THAT(found("feedback.right IS NULL"), ElementsAre("u"));
+    EXPECT_THAT(found("expectation.answer LIKE 'b%'"), ElementsAre("u"));
+    EXPECT_THAT(found("expectation.answer IS NOT NULL AND issue.id = 'iss-1'"), ElementsAre("u"));
+    EXPECT_THAT(found("expectation.score = 0.5"), IsEmpty());
 }
 
 }  // namespace

@@ -53,8 +53,70 @@ bool may_lack(const std::string& column)
     return column == duration || column == end;
 }
 
+// A text in JSON without its quotes; any other value as it is written.
+std::string plain_text(const std::string& json)
+{
+    return fmt::format("CASE WHEN json_valid({0}) AND json_type({0}) = 'text'"
+                       " THEN json_extract({0}, '$') ELSE {0} END",
+                       json);
+}
+
+constexpr std::string_view attribute_prefix = "attributes.";
+
+bool is_about_span(const Comparison& comparison)
+{
+    return comparison.entity == Entity::span ||
+           (comparison.entity == Entity::attribute && comparison.key == "text");
+}
+
+Sql span_condition(const Comparison& comparison)
+{
+    const auto& key = comparison.key;
+    if (key.starts_with(attribute_prefix))
+        return Sql("EXISTS (SELECT 1 FROM json_each(span.content, '$.attributes') AS said"
+                   " WHERE said.key = ")
+            .value(key.substr(attribute_prefix.size()))
+            .add(" AND ")
+            .add(compare(Sql(plain_text("said.value")), comparison))
+            .add(")");
+    return compare(Sql(key == "text" ? "span.content" : "span." + key), comparison);
+}
+
+// All that is asked of spans holds for one of them.
+Sql spans_condition(const query::search::Filter& filter)
+{
+    Sql sql("EXISTS (SELECT 1 FROM span WHERE span.trace = trace.row");
+    for (const auto& comparison : filter) {
+        if (is_about_span(comparison)) sql.add(" AND ").add(span_condition(comparison));
+    }
+    return sql.add(")");
+}
+
+Sql assessment_condition(const Comparison& comparison)
+{
+    const bool absent = comparison.op == Operator::is_null;
+    Sql sql(absent ? "NOT EXISTS (" : "EXISTS (");
+    sql.add("SELECT 1 FROM assessment WHERE assessment.trace = trace.row AND ")
+        .add(assessment_is_shown)
+        .add(" AND kind = ")
+        .value(std::string(to_string(comparison.entity)))
+        .add(" AND name = ");
+    if (comparison.entity == Entity::issue)
+        return sql.value(std::get<std::string>(comparison.value)).add(")");
+    sql.value(comparison.key);
+    if (absent || comparison.op == Operator::is_not_null) return sql.add(")");
+    if (std::holds_alternative<double>(comparison.value))
+        return sql.add(" AND json_type(assessment.value) IN ('integer', 'real') AND ")
+            .add(compare(Sql("CAST(assessment.value AS REAL)"), comparison))
+            .add(")");
+    return sql.add(" AND ").add(compare(Sql(plain_text("assessment.value")), comparison)).add(")");
+}
+
 Sql condition_of(const Comparison& comparison)
 {
+    if (comparison.entity == Entity::feedback || comparison.entity == Entity::expectation ||
+        comparison.entity == Entity::issue)
+        return assessment_condition(comparison);
     const auto pair = kept(comparison.entity, comparison.key);
     if (pair.table) {
         auto holds = has_pair(*pair.table, "trace.row", pair.key, comparison);
@@ -132,8 +194,14 @@ RowSearch trace_rows(const TraceSearch& search)
                    .columns = columns_of(search.order_by),
                    .page = search.page,
                    .limit = search.limit};
-    for (const auto& comparison : search.filter)
-        rows.where.push_back(condition_of(comparison));
+    bool asks_spans = false;
+    for (const auto& comparison : search.filter) {
+        if (is_about_span(comparison))
+            asks_spans = true;
+        else
+            rows.where.push_back(condition_of(comparison));
+    }
+    if (asks_spans) rows.where.push_back(spans_condition(search.filter));
     return rows;
 }
 

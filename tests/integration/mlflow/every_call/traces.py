@@ -59,6 +59,15 @@ def tracing():
     call("TracingClient.start_trace with_assessments", lambda: t.start_trace(again).assessments)
     call("TracingClient.calculate_trace_filter_correlation", lambda: t.calculate_trace_filter_correlation([k.exp], "tags.x = 'y'", "tags.l = 'w'"))
     call("TracingClient.get_online_trace_details", lambda: t.get_online_trace_details(trace, "t", "r"))
+    for name, text in (("text", "trace.text LIKE '%part%'"), ("no_text", "trace.text LIKE '%nowhere%'"), ("span_name", "span.name = 'part'"),
+                       ("span_type", "span.type = 'UNKNOWN'"), ("span_status", "span.status = 'OK'"), ("span_names", "span.name IN ('part', 'x')"),
+                       ("one_span", "span.name = 'part' AND span.status = 'ERROR'"), ("span_content", "span.content ILIKE '%PART%'"),
+                       ("span_like", "span.name LIKE 'p%'"), ("feedback", "feedback.whole > 2"), ("feedback_less", "feedback.whole < 2"),
+                       ("feedback_text", "feedback.yes = 'true'"), ("feedback_null", "feedback.yes IS NULL"),
+                       ("expectation", "expectation.text_expected IS NOT NULL"), ("expectation_text", "expectation.yes = 'true'"),
+                       ("issue", "issue.id = 'iss-1'")):
+        call("TracingClient.search_traces " + name,
+             lambda text=text: sorted(one.info.tags.get("mlflow.traceName", "") for one in t.search_traces([k.exp], text, include_spans=False)))
     call("TracingClient.log_spans", lambda: len(t.log_spans(k.exp, c.get_trace(root.trace_id).data.spans)))
     for owner, p in (("MlflowClient", c), ("ModelRegistryClient", ModelRegistryClient(URI, URI))):
         call(f"{owner}.link_prompt_versions_to_trace", lambda: p.link_prompt_versions_to_trace([k.MlflowClient], trace))
