@@ -20,6 +20,7 @@ const std::vector<Route>& routes()
     using enum Permission;
     using enum net::Reception::Pace;
     static const std::vector<Route> table{
+        {"GET", "/openapi.json", open, show_openapi},
         {"GET", "/daemon", read, show_daemon},
         {"POST", "/daemon/stop", administer, stop_daemon},
         {"POST", "/daemon/pin", administer, pin_daemon},

@@ -3,9 +3,11 @@
 
 #include "api/http/route.hpp"
 
-// One function per call of docs/design/api.md.
+// One function per call of docs/api/openapi.json.
 namespace ponk::api {
 
+// openapi.cpp
+Result<net::Response> show_openapi(const Services& services, const Call& call);
 // daemon.cpp
 Result<net::Response> show_daemon(const Services& services, const Call& call);
 Result<net::Response> stop_daemon(const Services& services, const Call& call);
