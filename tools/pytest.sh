@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tools/pytest.sh PONK FOLDER [WORD…]: the tests of that folder against that binary, with Debian's pytest
-# and NumPy. What only PyPI has (pyspark, jmespath, playwright) is installed once into .cache/venv; where that fails,
+# and NumPy. What only PyPI has (pyspark, jmespath, playwright, validators) is installed once into .cache/venv; where that fails,
 # the tests that need it skip with their reason.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ponk=$(realpath "$1")
 shift
-extra=(jmespath==1.0.1)
+extra=(jmespath==1.0.1 openapi-spec-validator==0.7.1)
 [[ ${PONK_TEST_SPARK:-0} == 1 ]] && extra+=(pyspark==3.5.3)
 # Drives Debian's Chromium; it brings no browser of its own.
 [[ " $* " == *" tests/browser"* ]] && extra+=(playwright==1.65.2)

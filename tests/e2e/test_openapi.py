@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/api/openapi.json, which the daemon serves, and what a daemon really answers."""
+import json
+import secrets
+import time
+
+import pytest
+
+from golden_homes import GOLDEN, unpack
+from wheels import write_wheel
+from workbench import REPOSITORY
+
+pytest.importorskip("jsonschema", reason="jsonschema of PyPI or Debian is not there")
+from contract import Caller  # noqa: E402
+
+TRAIN = """
+import os, time, ponk
+os.makedirs("outputs", exist_ok=True)
+open("outputs/model.txt", "w").write("weights")
+os.symlink("model.txt", "outputs/link.txt")
+ponk.log_params({"lr": 0.1})
+for step in range(5):
+    ponk.log("loss", 1 / (step + 1), step=step)
+ponk.log("list", [1.5, float("nan")])
+ponk.log("word", "NaN")
+print("trained")
+"""
+
+
+def test_the_document_is_valid():
+    validator = pytest.importorskip("openapi_spec_validator", reason="openapi-spec-validator of PyPI is not there")
+    document = json.loads((REPOSITORY / "docs" / "api" / "openapi.json").read_text())
+    validator.validate(document)
+
+
+@pytest.fixture
+def api(ponk):
+    return Caller(ponk)
+
+
+def request_of(ponk, script="train.py", **more):
+    return {"run_id": secrets.token_hex(16), "project": str(ponk.project), "script": script,
+            "environment": [f"{name}={value}" for name, value in ponk.environment.items()], **more}
+
+
+def run_of(api, **more):
+    made = api.call("POST", "/runs", 201, body=request_of(api.ponk, **more))
+    return api.call("GET", "/runs/{run}/wait", query={"timeout": 300}, run=made["run_id"])
+
+
+def ask_about(api, run):
+    """Everything that can be read of a run that has ended."""
+    ended = api.call("GET", "/runs/{run}", run=run)
+    assert "configuration" in ended
+    for path in ("/runs/{run}/log", "/runs/{run}/log/tail", "/runs/{run}/log/check", "/runs/{run}/events", "/runs/{run}/metrics",
+                 "/runs/{run}/artifacts", "/runs/{run}/snapshot"):
+        api.call("GET", path, run=run)
+    api.call("POST", "/runs/{run}/log/check", run=run)
+    return ended
+
+
+def test_a_daemon_answers_as_described(ponk, api, tmp_path):
+    """Every GET of the document is asked here with success, so that one that is new must be added."""
+    write_wheel(tmp_path, "tinytool", "1.0")
+    ponk.environment.update(PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path), PONK_ENV_FREE_SPACE="1000000")
+    ponk.write("train.py", TRAIN)
+    ponk.write("fail.py", "raise SystemExit(3)\n")
+    ponk.write("wait.py", "import time\nprint('begun', flush=True)\ntime.sleep(1000)\n")
+    ponk.write("data/one.csv", "1\n")
+    ponk.write("aml_config/managed.runconfig", "Target: local\nFramework: Python\nManagedEnvironment: true\n")
+    ponk.write("aml_config/conda_dependencies.yml", "name: x\ndependencies:\n  - python\n  - pip:\n    - tinytool==1.0\n")
+
+    api.call("GET", "/openapi.json")
+    api.call("GET", "/daemon")
+    run = run_of(api, name="first", tags={"k": "v"}, inputs=[str(ponk.project / "data")])
+    assert run["status"] == "Completed", run
+    first = run["run_id"]
+    ended = ask_about(api, first)
+    assert ended["configuration"]["inputs"][0]["files"] == 1
+    failed = run_of(api, script="fail.py")
+    assert (failed["status"], failed["exit_code"]) == ("Failed", 3)
+    managed = run_of(api, run_configuration="managed", tracked=True)
+    assert managed["status"] == "Completed", managed
+    lock = api.call("GET", "/runs/{run}/lock", run=managed["run_id"])
+    assert [package["name"] for package in lock["packages"] if package["name"] == "tinytool"]
+    project = run["project"]
+
+    assert [one["run_id"] for one in api.call("GET", "/runs", query={"project": project, "limit": 1})["runs"]] == [managed["run_id"]]
+    found = api.call("POST", "/runs/search", body={"filter": "metrics.loss < 0.3", "order_by": ["metrics.loss ASC"], "metrics": ["loss"], "limit": 1})
+    assert found["next"]
+    metrics = api.call("GET", "/runs/{run}/metrics", query={"points": 2, "prefix": "lo"}, run=first)["metrics"]
+    assert len(metrics["loss"]["points"]) == 2
+    curves = api.call("POST", "/curves", body={"runs": [first], "keys": ["loss"], "x": "step", "from": None, "to": None, "width": 100})
+    head = api.contract.document["paths"]["/curves"]["post"]["responses"]["200"]["content"]["application/octet-stream"]["x-head"]
+    api.contract.check(json.loads(curves[16:16 + int.from_bytes(curves[8:12], "little")]), head, "the head of curves")
+    assert api.call("GET", "/runs/{run}/artifacts/{path}", run=first, path="outputs/model.txt") == b"weights"
+    assert api.call("GET", "/runs/{run}/artifact", query={"path": "outputs/model.txt", "offset": 3}, run=first) == b"ghts"
+    assert api.call("GET", "/runs/{run}/snapshot/file", query={"path": "fail.py"}, run=first) == b"raise SystemExit(3)\n"
+    assert api.call("GET", "/export", query={"run": first})
+
+    api.call("GET", "/projects")
+    assert api.call("GET", "/projects/lookup", query={"path": str(ponk.project)})["id"] == project
+    api.call("POST", "/runs/{run}/promote", body={"artifact": "outputs/model.txt", "name": "best"}, run=first)
+    assert api.call("GET", "/projects/{project}/assets", project=project)["assets"]
+    (environment,) = api.call("GET", "/environments")["environments"]
+    api.call("GET", "/environments/{environment}", query={"machine": "here"}, environment=environment["id"])
+    api.call("POST", "/environments/check", body=request_of(ponk, run_configuration="managed"))
+    api.call("GET", "/doctor")
+    api.call("GET", "/disk")
+    api.call("PUT", "/secrets/{name}", body={"value": "hunter2-hunter2", "project": "*"}, name="KEY")
+    assert api.call("GET", "/secrets")["secrets"]
+    api.call("POST", "/tokens", 201, body={"name": "one", "role": "read", "expires": "2099-01-01T00:00:00.000Z"})
+    assert len(api.call("GET", "/tokens")["tokens"]) == 1
+
+    code = api.call("POST", "/ui/codes", 201)
+    port = int(code["address"].rstrip("/").rpartition(":")[2])
+    made = api.call("POST", "/ui/login", 201, body={"code": code["code"]})
+    page = (port, made["session"])
+    api.call("GET", "/ui/session", session=page)
+    assert [one["current"] for one in api.call("GET", "/ui/sessions", session=page)["sessions"]] == [True]
+    api.call("POST", "/ui/addresses", 201, body={"path": f"api/v1/runs/{first}/log", "query": {}, "show": "download"}, session=page)
+    assert api.call("GET", "/daemon", session=page)["pid"] is None
+    assert api.call("GET", "/runs", 401, session=(port, "wrong"))["error"]["hint"]
+    api.call("DELETE", "/ui/session", session=page)
+
+    described = {(method.upper(), path) for path, item in api.contract.document["paths"].items() for method in item if method == "get"}
+    assert described - api.called == set()
+
+
+def test_calls_that_change_something_answer_as_described(ponk, api, tmp_path):
+    ponk.write("train.py", TRAIN)
+    ponk.write("wait.py", "import time\nprint('begun', flush=True)\ntime.sleep(1000)\n")
+    first = run_of(api)["run_id"]
+    waiting = api.call("POST", "/runs", 201, body=request_of(ponk, "wait.py", grace_seconds=0))["run_id"]
+    api.call("GET", "/runs/{run}/wait", query={"until": "started"}, run=waiting)
+    api.call("POST", "/runs/{run}/cancel", body={"grace_seconds": 0}, run=waiting)
+    canceled = api.call("GET", "/runs/{run}/wait", query={"timeout": 300}, run=waiting)
+    assert canceled["status"] == "Canceled"
+    again = api.call("POST", "/runs/{run}/rerun", 201, body={"run_id": secrets.token_hex(16), "environment": request_of(ponk)["environment"]}, run=first)
+    assert api.call("GET", "/runs/{run}/wait", query={"timeout": 300}, run=again["run_id"])["rerun_of"] == first
+
+    changed = api.call("PATCH", "/runs/{run}", body={"name": "best", "hidden": False, "tags": {"a": "b", "c": None}}, run=first)
+    assert (changed["name"], changed["tags"]) == ("best", {"a": "b"})
+    assert api.call("PATCH", "/runs/{run}", body={"deleted": True}, run=waiting)["deleted_utc"]
+    api.call("PATCH", "/runs/{run}", body={"deleted": False}, run=waiting)
+    there = tmp_path / "restored"
+    assert api.call("POST", "/runs/{run}/restore", body={"destination": str(there), "umask": 18}, run=first)["files"] >= 2
+    returned = api.call("POST", "/runs/{run}/return", body={"destination": str(there), "overwrite": True}, run=first)
+    assert "outputs/model.txt" in returned["copied"]
+    api.call("POST", "/runs/{run}/diagnostics", body={"destination": str(tmp_path / "run.zip")}, run=first)
+    api.call("POST", "/runs/{run}/clean", run=again["run_id"])
+    api.call("GET", "/runs/{run}", 404, run="ffffffff")
+    api.call("POST", "/experiments/restore", 404, body={"name": "nobody's"})
+
+    lines = tmp_path / "all.jsonl"
+    lines.write_text("".join(json.dumps(line) + "\n" for line in api.call("GET", "/export")))
+    begun = api.call("POST", "/imports", 201, body={"path": str(lines), "dry_run": True})
+    deadline = time.monotonic() + 120
+    while not (step := api.call("POST", "/imports/{import}/step", **{"import": begun["import"]}))["done"]:
+        assert time.monotonic() < deadline
+    assert step["report"]["runs"]["found"] == 3
+    api.call("DELETE", "/imports/{import}", **{"import": begun["import"]})
+
+    api.call("POST", "/targets/check", body={"project": str(ponk.project), "target": "local"})
+    api.call("POST", "/maintenance/gc")
+    api.call("POST", "/maintenance/backup", body={"path": str(tmp_path / "history.db")})
+    while not api.call("POST", "/prune", body={"copies_seconds": 1, "store": True, "dry_run": True})["copies"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    api.call("PUT", "/secrets/{name}", body={"value": "hunter2-hunter2"}, name="KEY")
+    api.call("DELETE", "/secrets/{name}", query={"purge": "1"}, name="KEY")
+    api.call("POST", "/tokens", 201, body={"name": "one", "role": "write", "expires": None})
+    api.call("DELETE", "/tokens/{name}", name="one")
+    api.call("POST", "/daemon/pin")
+    project = api.call("GET", "/projects")["projects"][0]["id"]
+    api.call("POST", "/projects/{project}/relink", body={"path": str(ponk.project)}, project=project)
+    assert api.call("DELETE", "/runs/{run}", run=waiting)["deleted"] == waiting
+    assert api.call("DELETE", "/projects/{project}", project=project)["runs"] == 2
+    api.call("POST", "/daemon/stop", body={"reason": "the test is over", "unpin": True})
+
+
+def test_gpus_and_runs_that_used_them_are_as_described(gpus):
+    ponk = gpus.ponk
+    gpus.set([{"name": "Card A", "processes": [{"pid": 1, "memory": 1 << 30}]}, {"name": "Card B"}])
+    ponk.write("train.py", "print('trained')\n")
+    api = Caller(ponk)
+    environment = request_of(ponk)["environment"]
+    inventory = api.call("POST", "/gpus", body={"project": str(ponk.project), "target": "local", "environment": environment})
+    assert inventory["reachable"] and inventory["devices"][0]["processes"][0]["pid"] == 1
+    facts = api.call("POST", "/targets/check", body={"project": str(ponk.project), "environment": environment})["facts"]
+    assert len(facts["gpus"]) == 2
+    gpus.set([{"name": "Card A"}])
+    run = run_of(api, gpus="1")
+    assert run["gpu_evidence"]["phase"] == "ended" and run["gpu_evidence"]["devices"], run
+
+
+@pytest.mark.parametrize("archive", sorted(GOLDEN.glob("home-v*.tar.gz")), ids=lambda path: path.name.split(".")[0])
+def test_runs_of_earlier_versions_are_as_described(ponk, archive):
+    runs = unpack(archive, ponk.home)
+    api = Caller(ponk)
+    listed = api.call("GET", "/runs")["runs"]
+    assert sorted(run["run_id"] for run in listed) == runs
+    for run in runs:
+        api.call("GET", "/runs/{run}/artifacts", run=run)
+        api.call("GET", "/runs/{run}/events", run=run)
