@@ -9,6 +9,7 @@ import time
 
 import machines
 from bench_place import CommandFailed, Times, both, take_turns
+from curves import curves
 from day_one import day_one
 from docker_measures import submit_docker
 from many_points import many_points
@@ -234,6 +235,7 @@ ALL = {
     "versions": versions,
     "waiting-runs": waiting_runs,
     "day-one": day_one,
+    "curves": curves,
     "containers": machines.containers,
     "upload": machines.upload,
 }

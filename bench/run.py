@@ -83,6 +83,8 @@ def main():
     parser.add_argument("--series", type=int, default=1000000, help="points of the chart")
     parser.add_argument("--many-points", type=int, default=10000000, help="points over HTTP into --many-runs")
     parser.add_argument("--many-runs", type=int, default=200)
+    parser.add_argument("--curves", type=int, nargs=3, default=(100, 20, 100000), metavar=("RUNS", "KEYS", "POINTS"),
+                        help="of one answer with the curves of all of them (makes a database of 5 bytes a point)")
     parser.add_argument("--waiting-runs", type=int, default=10000, help="runs that wait for their turn")
     parser.add_argument("--scratch", help="where to work (default: a new folder in TMPDIR)")
     options = parser.parse_args()

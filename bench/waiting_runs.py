@@ -21,14 +21,21 @@ class Daemon:
         self.connection.sock.settimeout(60)
         self.connection.sock.connect(path)
 
+    def size_of(self, method, target, body):
+        """Of the answer, whatever it is."""
+        return len(self.bytes_of(method, target, body))
+
     def ask(self, method, target, body=None):
+        return json.loads(self.bytes_of(method, target, body))
+
+    def bytes_of(self, method, target, body=None):
         self.connection.request(method, "/api/v1" + target, None if body is None else json.dumps(body),
                                 {"Content-Type": "application/json"})
         answer = self.connection.getresponse()
         text = answer.read()
         if answer.status >= 300:
             raise RuntimeError("%s %s: %d %s" % (method, target, answer.status, text[:300]))
-        return json.loads(text)
+        return text
 
 
 def count(pid, what):

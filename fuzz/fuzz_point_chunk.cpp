@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "store/points/block_summary.hpp"
 #include "store/points/chunk_codec.hpp"
 #include "store/points/packed_bytes.hpp"
 #include "store/points/tail_codec.hpp"
@@ -27,6 +28,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto points = ChunkDecoder().decode(bytes)) {
         const auto again = ChunkDecoder().decode(ChunkEncoder().encode(*points));
         if (!again || !same(*again, *points)) std::abort();
+    }
+    if (const auto summary = decode_summary(bytes)) {
+        const auto again = decode_summary(encode_summary(*summary));
+        if (!again || again->blocks.size() != summary->blocks.size()) std::abort();
     }
     PointsByKey tail;
     if (decode_tail(bytes, tail)) {

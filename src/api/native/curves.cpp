@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/work_budget.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -154,6 +155,14 @@ curve_json(const RunId& run, const std::string& key, const store::PixelRows& row
                       {"last", rows.count > 0 ? number_json(rows.last) : Json()}};
 }
 
+// What an answer may take whose first curve takes so much: growing it piece by piece would copy it
+// again and again. Memory that is not used is not there.
+std::size_t most_of(const Wanted& wanted, std::size_t first)
+{
+    const auto curves = wanted.runs.size() * wanted.keys.size();
+    return std::min(curves * (first + first / 16 + 400), std::size_t{128} << 20U);
+}
+
 }  // namespace
 
 Result<net::Response> show_curves(const Services& services, const Call& call)
@@ -169,7 +178,9 @@ Result<net::Response> show_curves(const Services& services, const Call& call)
             const auto rows =
                 TRY(services.history().metric_pixels(run, key, wanted.axis, window, wanted.smooth));
             if (!rows) continue;
-            TRY(charge_answer(rows->x.size() * 24 + 300));
+            const auto size = rows->x.size() * (rows->smooth.empty() ? 16 : 24);
+            TRY(charge_answer(size + 300));
+            if (curves.empty()) columns.reserve(most_of(wanted, size));
             curves.emplace_back(curve_json(run, key, *rows, columns.size()));
             append(columns, rows->x);
             append(columns, rows->y);
@@ -186,13 +197,12 @@ Result<net::Response> show_curves(const Services& services, const Call& call)
     net::Response response;
     response.type = "application/octet-stream";
     response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-    response.body = "PNKC";
-    append_word(response.body, 1);
-    append_word(response.body, static_cast<std::uint32_t>(head.size()));
-    append_word(response.body, 0);
-    response.body.reserve(16 + head.size() + columns.size());
-    response.body += head;
-    response.body += columns;
+    std::string begin = "PNKC";
+    append_word(begin, 1);
+    append_word(begin, static_cast<std::uint32_t>(head.size()));
+    append_word(begin, 0);
+    response.body = std::move(columns);
+    response.body.insert(0, begin + head);
     return response;
 }
 

@@ -2,10 +2,12 @@
 #include "store/history/history.hpp"
 #include "store/history/history_impl.hpp"
 #include "store/points/run_points.hpp"
+#include "store/points/summary_row.hpp"
 #include "store/rows/run_row.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace ponk::store {
 
@@ -13,17 +15,21 @@ namespace {
 
 constexpr std::int64_t most_to_sort = 20'000'000;
 
-std::optional<AxisEnds> ends_of(const std::vector<ChunkHead>& heads, PixelAxis axis)
+SummaryAxis stored_axis(PixelAxis axis)
 {
-    if (heads.empty()) return std::nullopt;
-    AxisEnds ends{std::numeric_limits<std::int64_t>::max(),
-                  std::numeric_limits<std::int64_t>::min()};
-    const bool is_step = axis == PixelAxis::step;
-    for (const auto& head : heads) {
-        ends.from = std::min(ends.from, is_step ? head.least_step : head.least_time);
-        ends.to = std::max(ends.to, is_step ? head.greatest_step : head.greatest_time);
-    }
-    return ends;
+    return axis == PixelAxis::step ? SummaryAxis::step : SummaryAxis::time;
+}
+
+// Of chunks and tail, without an origin.
+Result<std::optional<AxisEnds>>
+ends_of(db::Connection& reader, const KeyPoints& key, PixelAxis axis)
+{
+    auto ends = TRY(read_ends(reader, key.row, stored_axis(axis)));
+    if (key.tail.empty()) return ends;
+    const auto& all = axis == PixelAxis::step ? key.tail.steps : key.tail.times;
+    const auto [least, greatest] = std::minmax_element(all.begin(), all.end());
+    if (!ends) return std::optional(AxisEnds{*least, *greatest});
+    return std::optional(AxisEnds{std::min(ends->from, *least), std::max(ends->to, *greatest)});
 }
 
 // The x of points, from which the whole axis is known.
@@ -37,6 +43,18 @@ struct Axis {
         return static_cast<std::int64_t>(static_cast<std::uint64_t>(points.times[at]) - origin);
     }
 };
+
+// False when the points are not in the order of x.
+Result<bool>
+add_all(db::Connection& reader, const KeyPoints& key, const Axis& axis, PixelCurve& curve)
+{
+    if (!TRY(add_chunks(reader, key.row, stored_axis(axis.axis), axis.origin, curve))) return false;
+    for (std::size_t at = 0; at < key.tail.size(); ++at) {
+        if (!key.tail.is_text(at) && !curve.add(axis.of(key.tail, at), key.tail.values[at]))
+            return false;
+    }
+    return true;
+}
 
 // For series whose points did not come in the order of x.
 Result<PixelRows>
@@ -73,7 +91,7 @@ History::metric_ends(const RunId& id, const std::string& key, PixelAxis axis) co
         [&](db::Connection& reader, const TailReader& tail) -> Result<std::optional<AxisEnds>> {
             const auto found = TRY(find_key(reader, tail, TRY(get_run_row(reader, id)), key));
             if (!found) return std::optional<AxisEnds>();
-            auto ends = ends_of(TRY(read_heads(reader, *found)), axis);
+            auto ends = TRY(ends_of(reader, *found, axis));
             if (ends && axis == PixelAxis::relative) {
                 // Times that clients made up may be as far apart as two numbers can be.
                 const auto length =
@@ -94,29 +112,20 @@ Result<std::optional<PixelRows>> History::metric_pixels(const RunId& id,
                                                         const PixelWindow& window,
                                                         double smoothing) const
 {
-    return impl_->read([&](db::Connection& reader,
-                           const TailReader& tail) -> Result<std::optional<PixelRows>> {
-        const auto found = TRY(find_key(reader, tail, TRY(get_run_row(reader, id)), key));
-        if (!found) return std::optional<PixelRows>();
-        Axis x{axis};
-        if (axis == PixelAxis::relative) {
-            const auto ends = ends_of(TRY(read_heads(reader, *found)), axis);
-            if (ends) x.origin = static_cast<std::uint64_t>(ends->from);
-        }
-        PixelCurve curve(window, smoothing);
-        bool in_order = true;
-        TRY(read_columns(reader,
-                         *found,
-                         {},
-                         [&](const PointColumns& points, std::size_t first, std::size_t last) {
-                             for (auto at = first; in_order && at < last; ++at) {
-                                 if (!points.is_text(at))
-                                     in_order = curve.add(x.of(points, at), points.values[at]);
-                             }
-                         }));
-        if (in_order) return std::optional(curve.finish());
-        return std::optional(TRY(sorted_pixels(reader, *found, x, PixelCurve(window, smoothing))));
-    });
+    return impl_->read(
+        [&](db::Connection& reader, const TailReader& tail) -> Result<std::optional<PixelRows>> {
+            const auto found = TRY(find_key(reader, tail, TRY(get_run_row(reader, id)), key));
+            if (!found) return std::optional<PixelRows>();
+            Axis x{axis};
+            if (axis == PixelAxis::relative) {
+                const auto ends = TRY(ends_of(reader, *found, axis));
+                if (ends) x.origin = static_cast<std::uint64_t>(ends->from);
+            }
+            PixelCurve curve(window, smoothing, x.origin);
+            if (TRY(add_all(reader, *found, x, curve))) return std::optional(curve.finish());
+            return std::optional(
+                TRY(sorted_pixels(reader, *found, x, PixelCurve(window, smoothing, x.origin))));
+        });
 }
 
 }  // namespace ponk::store

@@ -4,6 +4,7 @@
 #include "store/points/metric_pages.hpp"
 #include "store/points/point_tail.hpp"
 #include "store/points/sampling.hpp"
+#include "store/points/summary_row.hpp"
 #include "store/points/tail_codec.hpp"
 #include "store/rows/run_row.hpp"
 
@@ -91,7 +92,8 @@ Result<> History::log_points(const RunId& id, std::span<const MetricPoint> point
 
 Result<> History::compact_all()
 {
-    return impl_->compact_all();
+    TRY(impl_->compact_all());
+    return make_missing_summaries(*impl_->database);
 }
 
 void History::compact_later(std::chrono::milliseconds after)

@@ -4,9 +4,11 @@
 #include "base/error.hpp"
 #include "store/points/point_columns.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // A chunk: some thousand points of one key as few bytes, docs/design/point-chunk.md. Pure.
 namespace ponk::store {
@@ -39,6 +41,13 @@ public:
 
     // `damaged` for bytes that no encoder made.
     Result<PointColumns> decode(std::string_view bytes);
+    // Only the numbers, over one axis; faster than all of it. Good until the next call.
+    struct Numbers {
+        std::vector<std::int64_t> x;
+        std::vector<double> y;
+    };
+    enum class Axis { step, time };
+    Result<const Numbers*> decode_numbers(std::string_view bytes, Axis axis);
 
 private:
     struct State;

@@ -21,6 +21,10 @@ constexpr std::uint64_t largest_texts = std::uint64_t{4} << 20;  // of those tha
 struct ChunkDecoder::State {
     ZSTD_DCtx* context = nullptr;  // made when first needed
     std::string buffer;
+    Numbers found;
+    std::vector<std::uint64_t> rest;
+    std::vector<std::uint32_t> float_bits;
+    std::vector<std::uint64_t> double_bits;
 
     ~State() { ZSTD_freeDCtx(context); }
 
@@ -57,6 +61,35 @@ struct ChunkDecoder::State {
         }
     }
 
+    static bool skip_plane(PackedReader& in, std::size_t size)
+    {
+        const auto form = in.byte();
+        if (!form) return false;
+        switch (static_cast<char>(*form)) {
+        case plane_raw:
+            return in.bytes(size).has_value();
+        case plane_zstd:
+            return in.text().has_value();
+        case plane_constant:
+            return in.byte().has_value();
+        default:
+            return false;
+        }
+    }
+
+    static bool skip_integers(PackedReader& in, std::size_t count)
+    {
+        if (!in.signed_number()) return false;
+        if (count == 1) return true;
+        const auto usual = in.signed_number();
+        const auto width = in.byte();
+        if (!usual || !width || *width > 8) return false;
+        for (unsigned at = 0; at < *width; ++at) {
+            if (!skip_plane(in, count - 1)) return false;
+        }
+        return true;
+    }
+
     // `numbers` are 0 in the beginning.
     template <class Number>
     bool planes(PackedReader& in, unsigned width, std::vector<Number>& numbers)
@@ -75,7 +108,7 @@ struct ChunkDecoder::State {
     {
         const auto first = in.signed_number();
         if (!first) return false;
-        numbers.resize(count, *first);
+        numbers.assign(count, *first);
         if (count == 1) return true;
         const auto usual = in.signed_number();
         const auto width = in.byte();
@@ -87,7 +120,7 @@ struct ChunkDecoder::State {
                 numbers[i] = static_cast<std::int64_t>(now += difference);
             return true;
         }
-        std::vector<std::uint64_t> rest(count - 1);
+        rest.assign(count - 1, 0);
         if (!planes(in, *width, rest)) return false;
         for (std::size_t i = 1; i < count; ++i) {
             now += difference + static_cast<std::uint64_t>(from_zigzag(rest[i - 1]));
@@ -101,19 +134,21 @@ struct ChunkDecoder::State {
         const auto form = in.byte();
         values.resize(count);
         if (form == values_float) {
-            std::vector<std::uint32_t> bits(count);
-            if (!planes(in, 4, bits)) return false;
-            std::transform(bits.begin(), bits.end(), values.begin(), [](std::uint32_t one) {
-                return double{std::bit_cast<float>(one)};
-            });
+            float_bits.assign(count, 0);
+            if (!planes(in, 4, float_bits)) return false;
+            std::transform(float_bits.begin(),
+                           float_bits.end(),
+                           values.begin(),
+                           [](std::uint32_t one) { return double{std::bit_cast<float>(one)}; });
             return true;
         }
         if (form != values_double) return false;
-        std::vector<std::uint64_t> bits(count);
-        if (!planes(in, 8, bits)) return false;
-        std::transform(bits.begin(), bits.end(), values.begin(), [](std::uint64_t one) {
-            return std::bit_cast<double>(one);
-        });
+        double_bits.assign(count, 0);
+        if (!planes(in, 8, double_bits)) return false;
+        std::transform(double_bits.begin(),
+                       double_bits.end(),
+                       values.begin(),
+                       [](std::uint64_t one) { return std::bit_cast<double>(one); });
         return true;
     }
 
@@ -157,6 +192,41 @@ struct ChunkDecoder::State {
         if ((any & PointColumns::text) != 0 && !texts(in, points)) return false;
         return in.at_end();
     }
+
+    // Into `found`. What is not needed is skipped; texts at the end are not looked at.
+    bool numbers_of(PackedReader& in, Axis axis)
+    {
+        if (in.byte() != version) return false;
+        const auto count = in.number();
+        if (!count || *count == 0 || *count > most_chunk_points) return false;
+        const bool steps = axis == Axis::step;
+        if (!(steps ? integers(in, *count, found.x) : skip_integers(in, *count))) return false;
+        if (!(steps ? skip_integers(in, *count) : integers(in, *count, found.x))) return false;
+        const auto kinds = plane(in, *count);
+        if (!kinds) return false;
+        std::uint8_t any = 0;
+        for (const char kind : *kinds)
+            any |= static_cast<std::uint8_t>(kind);
+        if (any > (PointColumns::list | PointColumns::text)) return false;
+        const bool has_texts = (any & PointColumns::text) != 0;
+        const std::string kept = has_texts ? std::string(*kinds) : std::string();
+        if (!values(in, *count, found.y)) return false;
+        if (has_texts) drop_texts(kept);
+        return has_texts || in.at_end();
+    }
+
+    void drop_texts(std::string_view kinds)
+    {
+        std::size_t to = 0;
+        for (std::size_t at = 0; at < kinds.size(); ++at) {
+            if ((static_cast<std::uint8_t>(kinds[at]) & PointColumns::text) != 0) continue;
+            found.x[to] = found.x[at];
+            found.y[to] = found.y[at];
+            ++to;
+        }
+        found.x.resize(to);
+        found.y.resize(to);
+    }
 };
 
 ChunkDecoder::ChunkDecoder() : state_(std::make_unique<State>()) {}
@@ -168,6 +238,14 @@ Result<PointColumns> ChunkDecoder::decode(std::string_view bytes)
     PointColumns points;
     if (!state_->chunk(in, points)) return fail(ErrorKind::damaged, "a chunk of points is damaged");
     return points;
+}
+
+Result<const ChunkDecoder::Numbers*> ChunkDecoder::decode_numbers(std::string_view bytes, Axis axis)
+{
+    PackedReader in(bytes);
+    if (!state_->numbers_of(in, axis))
+        return fail(ErrorKind::damaged, "a chunk of points is damaged");
+    return &state_->found;
 }
 
 }  // namespace ponk::store

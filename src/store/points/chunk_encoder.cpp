@@ -6,7 +6,6 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 
 namespace ponk::store {
@@ -23,13 +22,6 @@ constexpr std::size_t largest_compressed_texts = std::size_t{4} << 20;
 bool pays(std::size_t plain, std::size_t packed)
 {
     return packed < plain - plain / 16;
-}
-
-// Whether it is the same number as a float; all NaNs are.
-bool is_float(double value)
-{
-    if (std::isnan(value) || std::isinf(value)) return true;
-    return std::fabs(value) <= double{FLT_MAX} && double{static_cast<float>(value)} == value;
 }
 
 // The difference that neighbours have most often, near enough.

@@ -2,6 +2,7 @@
 #include "store/points/chunk_row.hpp"
 
 #include "base/work_budget.hpp"
+#include "store/points/summary_row.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -113,8 +114,9 @@ Result<ChunkChange> plan_chunks(db::Connection& connection,
         const bool whole = first == 0 && last == points.size();
         if (!whole) piece.append(points, first, last);
         const auto& made = whole ? points : piece;
-        change.made.push_back(
-            {make_head(stored + static_cast<std::int64_t>(first), made), encoder.encode(made)});
+        change.made.push_back({make_head(stored + static_cast<std::int64_t>(first), made),
+                               encoder.encode(made),
+                               encode_summaries(made)});
         first = last;
     }
     return change;
@@ -128,7 +130,7 @@ Result<> store_chunks(db::Connection& writer, std::int64_t metric, const ChunkCh
     auto insert = TRY(writer.prepare(
         "INSERT INTO chunk(metric, first, count, least_step, greatest_step, least_time,"
         " greatest_time, ordered, texts, data) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-    for (const auto& [head, data] : change.made) {
+    for (const auto& [head, data, summaries] : change.made) {
         insert.bind(metric,
                     head.first,
                     head.count,
@@ -140,6 +142,7 @@ Result<> store_chunks(db::Connection& writer, std::int64_t metric, const ChunkCh
                     head.texts,
                     db::Blob{data});
         TRY(insert.run());
+        TRY(store_summary(writer, writer.last_row(), metric, head, summaries));
     }
     return {};
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "db/connection.hpp"
+#include "store/points/block_summary.hpp"
 #include "store/points/chunk_codec.hpp"
 
 #include <cstdint>
@@ -53,6 +54,7 @@ struct ChunkChange {
     struct Made {
         ChunkHead head;  // without its row
         std::string data;
+        EncodedSummaries summaries;
     };
     std::vector<std::int64_t> joined;  // rows that go: their points are in the new chunks
     std::vector<Made> made;

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/points/packed_bytes.hpp"
 
+#include <cfloat>
+#include <cmath>
+
 namespace ponk::store {
+
+bool is_float(double value)
+{
+    if (std::isnan(value) || std::isinf(value)) return true;
+    return std::fabs(value) <= double{FLT_MAX} && double{static_cast<float>(value)} == value;
+}
 
 void put_number(std::string& out, std::uint64_t value)
 {

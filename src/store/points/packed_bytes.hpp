@@ -28,6 +28,9 @@ inline std::uint64_t bits_of(double value)
                                                        : std::numeric_limits<double>::quiet_NaN());
 }
 
+// Whether it is the same number as a float; all NaNs are.
+bool is_float(double value);
+
 // Seven bits a byte, the lowest first; the highest bit says that more follow.
 void put_number(std::string& out, std::uint64_t value);
 void put_signed(std::string& out, std::int64_t value);

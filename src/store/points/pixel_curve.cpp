@@ -3,40 +3,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ponk::store {
 
-namespace {
-
-// As a number without sign: the difference of any two steps.
-std::uint64_t distance(std::int64_t from, std::int64_t to)
+unsigned column_shift(const PixelWindow& window)
 {
-    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+    // As a number without sign: the difference of any two steps.
+    const auto length =
+        static_cast<std::uint64_t>(window.to) - static_cast<std::uint64_t>(window.from);
+    // A window may begin and end inside of one.
+    const std::uint64_t most = window.width > 2 ? window.width - 2 : 0;
+    unsigned shift = 0;
+    while (shift < 63 && length >> shift > most)
+        ++shift;
+    return shift;
 }
 
-// Column i begins at the smallest x with x * width / span >= i, without numbers of 128 bits.
-std::vector<std::uint64_t> edges_of(const PixelWindow& window)
+PixelCurve::PixelCurve(const PixelWindow& window, double weight, std::uint64_t origin)
+    : window_(window), weight_(weight), origin_(origin), phase_(origin + sign_bit),
+      shift_(column_shift(window))
 {
-    const auto width = static_cast<std::uint64_t>(window.width);
-    const auto most = distance(window.from, window.to);
-    const auto span = most == std::numeric_limits<std::uint64_t>::max() ? most : most + 1;
-    std::vector<std::uint64_t> edges;
-    edges.reserve(window.width);
-    for (std::uint64_t i = 0; i < width; ++i)
-        edges.push_back(i * (span / width) + (i * (span % width) + width - 1) / width);
-    return edges;
-}
-
-std::size_t odd_kind(double y)
-{
-    return std::isnan(y) ? 0 : y > 0 ? 1 : 2;
-}
-
-}  // namespace
-
-PixelCurve::PixelCurve(const PixelWindow& window, double weight)
-    : window_(window), weight_(weight), edges_(edges_of(window))
-{
+    // Of most columns the four points that are shown.
+    rows_.x.reserve(4 * window.width);
+    rows_.y.reserve(4 * window.width);
+    if (weight_ > 0) rows_.smooth.reserve(4 * window.width);
 }
 
 double PixelCurve::smoothed(double y)
@@ -66,27 +57,68 @@ bool PixelCurve::add(std::int64_t x, double y)
     } else if (x <= window_.to) {
         inside(seen);
     } else if (part_ != Part::behind) {
-        if (part_ == Part::before && before_.number != 0) keep(before_);
-        close_column();
-        keep(seen);
-        part_ = Part::behind;
+        leave(seen);
     }
     return true;
 }
 
-void PixelCurve::inside(const Seen& seen)
+// Whether an end of the window is between its points, so that they must be known.
+bool PixelCurve::is_cut(const PointBlock& block) const
+{
+    const auto first = shown(block.first.x);
+    const auto last = shown(block.last.x);
+    return (first < window_.from && last >= window_.from) ||
+           (first <= window_.to && last > window_.to);
+}
+
+bool PixelCurve::add(const BlockSummary& summary)
+{
+    if (weight_ > 0 || summary.shift > shift_ || summary.blocks.empty() ||
+        shown(summary.blocks.front().first.x) < last_x_ ||
+        // Times may be so far apart that they are not in order when counted from the origin.
+        shown(summary.blocks.back().last.x) < shown(summary.blocks.front().first.x) ||
+        std::any_of(summary.blocks.begin(), summary.blocks.end(), [this](const PointBlock& block) {
+            return is_cut(block);
+        }))
+        return false;
+    rows_.nonfinite += summary.nonfinite;
+    rows_.last = summary.blocks.back().last.y;
+    for (const auto& block : summary.blocks) {
+        const auto before = rows_.count + 1;
+        rows_.count += block.count;
+        if (block.low) {
+            rows_.lowest = std::min(rows_.lowest, block.low->y);
+            rows_.highest = std::max(rows_.highest, block.high->y);
+        }
+        const Seen last{rows_.count, shown(block.last.x), block.last.y};
+        if (last.x < window_.from) {
+            before_ = last;
+        } else if (last.x <= window_.to) {
+            inside(block, before);
+        } else if (part_ != Part::behind) {
+            leave({before, shown(block.first.x), block.first.y});
+        }
+    }
+    last_x_ = shown(summary.blocks.back().last.x);
+    return true;
+}
+
+// The column of a point inside the window.
+void PixelCurve::enter(std::int64_t x)
 {
     if (part_ == Part::before) {
         if (before_.number != 0) keep(before_);
         part_ = Part::inside;
     }
-    const auto place = distance(window_.from, seen.x);
-    if (column_ + 1 < edges_.size() && place >= edges_[column_ + 1]) {
-        close_column();
-        const auto next = std::upper_bound(
-            edges_.begin() + static_cast<std::ptrdiff_t>(column_), edges_.end(), place);
-        column_ = static_cast<std::size_t>(next - edges_.begin()) - 1;
-    }
+    const auto column = column_of(x);
+    if (column == column_) return;
+    close_column();
+    column_ = column;
+}
+
+void PixelCurve::inside(const Seen& seen)
+{
+    enter(seen.x);
     if (first_.number == 0) first_ = seen;
     last_ = seen;
     if (std::isfinite(seen.y)) {
@@ -94,23 +126,68 @@ void PixelCurve::inside(const Seen& seen)
         if (high_.number == 0 || seen.y > high_.y) high_ = seen;
     } else if (auto& odd = odd_[odd_kind(seen.y)]; odd.number == 0) {
         odd = seen;
+        any_odd_ = true;
     }
+}
+
+void PixelCurve::inside(const PointBlock& block, std::int64_t before)
+{
+    const auto seen = [&](const PointBlock::Point& point) {
+        return Seen{before + point.at, shown(point.x), point.y};
+    };
+    const auto first = seen(block.first);
+    enter(first.x);
+    if (first_.number == 0) first_ = first;
+    last_ = seen(block.last);
+    if (block.low) {
+        if (low_.number == 0 || block.low->y < low_.y) low_ = seen(*block.low);
+        if (high_.number == 0 || block.high->y > high_.y) high_ = seen(*block.high);
+    }
+    for (const auto& point : block.odd) {
+        if (auto& odd = odd_[odd_kind(point.y)]; odd.number == 0) {
+            odd = seen(point);
+            any_odd_ = true;
+        }
+    }
+}
+
+// At the first point behind the window.
+void PixelCurve::leave(const Seen& seen)
+{
+    if (part_ == Part::before && before_.number != 0) keep(before_);
+    close_column();
+    keep(seen);
+    part_ = Part::behind;
 }
 
 void PixelCurve::close_column()
 {
     if (first_.number == 0) return;
-    std::array<Seen, 7> all{first_, low_, high_, odd_[0], odd_[1], odd_[2], last_};
-    std::sort(all.begin(), all.end(), [](const Seen& left, const Seen& right) {
-        return left.number < right.number;
-    });
-    std::int64_t kept = 0;
-    for (const auto& seen : all) {
-        if (seen.number != kept) keep(seen);
-        kept = seen.number;
+    if (any_odd_) {
+        std::array<Seen, 7> all{first_, low_, high_, odd_[0], odd_[1], odd_[2], last_};
+        std::sort(all.begin(), all.end(), [](const Seen& left, const Seen& right) {
+            return left.number < right.number;
+        });
+        std::int64_t kept = 0;
+        for (const auto& seen : all) {
+            if (seen.number != kept) keep(seen);
+            kept = seen.number;
+        }
+        odd_ = {};
+        any_odd_ = false;
+    } else {
+        keep(first_);
+        auto kept = first_.number;
+        const auto* next = &low_;
+        const auto* other = &high_;
+        if (other->number < next->number) std::swap(next, other);
+        for (const auto* seen : {next, other, static_cast<const Seen*>(&last_)}) {
+            if (seen->number <= kept) continue;
+            keep(*seen);
+            kept = seen->number;
+        }
     }
-    first_ = last_ = low_ = high_ = Seen();
-    odd_ = {};
+    first_.number = last_.number = low_.number = high_.number = 0;
 }
 
 void PixelCurve::keep(const Seen& seen)

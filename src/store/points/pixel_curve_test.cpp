@@ -14,7 +14,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 TEST(PixelCurves, NoPlantedSpikeIsLost)
 {
-    PixelCurve curve({0, 999'999, 800}, 0);
+    const PixelWindow window{0, 999'999, 800};
+    PixelCurve curve(window, 0);
+    const auto column = [&](std::int64_t x) { return x >> column_shift(window); };
     std::set<std::int64_t> planted;
     for (std::int64_t spike = 0; spike < 1000; ++spike)
         planted.insert((spike * 7919 + 13) % 1'000'000);
@@ -28,11 +30,11 @@ TEST(PixelCurves, NoPlantedSpikeIsLost)
     std::set<std::int64_t> up;
     std::set<std::int64_t> down;
     for (std::size_t i = 0; i < rows.x.size(); ++i) {
-        if (rows.y[i] == 1e6) up.insert(rows.x[i] / 1250);
-        if (rows.y[i] == -1e6) down.insert(rows.x[i] / 1250);
+        if (rows.y[i] == 1e6) up.insert(column(rows.x[i]));
+        if (rows.y[i] == -1e6) down.insert(column(rows.x[i]));
     }
     for (const auto x : planted)
-        EXPECT_TRUE((x % 2 == 0 ? up : down).contains(x / 1250)) << x;
+        EXPECT_TRUE((x % 2 == 0 ? up : down).contains(column(x))) << x;
     EXPECT_EQ(rows.count, 1'000'000);
     EXPECT_EQ(rows.highest, 1e6);
     EXPECT_EQ(rows.lowest, -1e6);
@@ -40,13 +42,37 @@ TEST(PixelCurves, NoPlantedSpikeIsLost)
 
 TEST(PixelCurves, FirstLastLowestAndHighestOfEachColumnComeInOrder)
 {
-    PixelCurve curve({0, 19, 2}, 0);
-    for (std::int64_t x = 0; x < 20; ++x)
+    PixelCurve curve({0, 31, 4}, 0);
+    for (std::int64_t x = 0; x < 32; ++x)
         ASSERT_TRUE(curve.add(x, x == 3 ? 9.0 : x == 5 ? -9.0 : 1.0));
     const auto rows = curve.finish();
-    EXPECT_EQ(rows.x, (std::vector<std::int64_t>{0, 3, 5, 9, 10, 19}));
+    EXPECT_EQ(rows.x, (std::vector<std::int64_t>{0, 3, 5, 15, 16, 31}));
     EXPECT_EQ(rows.y, (std::vector<double>{1, 9, -9, 1, 1, 1}));
     EXPECT_TRUE(rows.smooth.empty());
+}
+
+// At most as many as asked for, and more than half of them, but for what a window cuts off.
+TEST(PixelCurves, ColumnsAreAPowerOfTwoAndStayWhenAWindowMoves)
+{
+    using limits = std::numeric_limits<std::int64_t>;
+    EXPECT_EQ(column_shift({0, 99'999, 800}), 7U);
+    EXPECT_EQ(column_shift({0, 13, 16}), 0U);
+    EXPECT_EQ(column_shift({5, 20, 16}), 1U);
+    EXPECT_EQ(column_shift({limits::min(), limits::max(), 16}), 61U);
+    EXPECT_EQ(column_shift({7, 7, 1}), 0U);
+    const auto inner = [](std::int64_t from) {
+        const PixelWindow window{from, from + 9'999, 100};
+        PixelCurve curve(window, 0);
+        for (std::int64_t x = 0; x < 30'000; ++x)
+            EXPECT_TRUE(curve.add(x, double(x * 7919 % 1009)));
+        const auto rows = curve.finish();
+        std::set<std::int64_t> shown;
+        for (const auto x : rows.x) {
+            if (x >= 9'000 && x < 11'000) shown.insert(x);
+        }
+        return shown;
+    };
+    EXPECT_EQ(inner(3'333), inner(7'171));
 }
 
 TEST(PixelCurves, LinesReachTheEdgesOfTheWindow)

@@ -32,6 +32,8 @@ extern const char ponk_store_014_project_place[];
 extern const char ponk_store_014_project_place_end[];
 extern const char ponk_store_015_spans[];
 extern const char ponk_store_015_spans_end[];
+extern const char ponk_store_016_chunk_summaries[];
+extern const char ponk_store_016_chunk_summaries_end[];
 }
 
 namespace ponk::store {
@@ -64,7 +66,8 @@ db::Schema history_schema()
              between(ponk_store_012_parent, ponk_store_012_parent_end),
              between(ponk_store_013_home_format, ponk_store_013_home_format_end),
              between(ponk_store_014_project_place, ponk_store_014_project_place_end),
-             between(ponk_store_015_spans, ponk_store_015_spans_end)}};
+             between(ponk_store_015_spans, ponk_store_015_spans_end),
+             between(ponk_store_016_chunk_summaries, ponk_store_016_chunk_summaries_end)}};
 }
 
 }  // namespace ponk::store
