@@ -44,13 +44,18 @@ def log(name, value=None, step=None):
     _journal.write(records)
 
 
-def log_metric(name, value, step=None):
-    """The same as `log` of one value, under the name that MLflow gives it."""
+@_journal.never_fails
+def log_metric(name, value, step=None, **_not_needed):
+    """The same as `log` of one value, under the name that MLflow gives it. Other words of MLflow's
+    call, `synchronous` for example, change nothing here."""
     log(name, value, step)
 
 
-def log_metrics(metrics, step=None):
+@_journal.never_fails
+def log_metrics(metrics, step=None, **_not_needed):
     """Records several values at once: log_metrics({"loss": 0.3, "accuracy": 0.9}, step=7)."""
+    if not hasattr(metrics, "items"):
+        raise TypeError("it takes a dictionary of names and values, not %s" % type(metrics).__name__)
     log(metrics, step=step)
 
 
@@ -75,7 +80,8 @@ def log_table(name, table):
     _journal.write(records)
 
 
-def log_param(name, value):
+@_journal.never_fails
+def log_param(name, value, **_not_needed):
     """Records one thing that the run was started with."""
     log_params({name: value})
 

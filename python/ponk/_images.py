@@ -6,7 +6,7 @@ import shutil
 import struct
 import zlib
 
-from ponk._journal import run
+from ponk._journal import run, warn
 
 
 def safe_name(name):
@@ -41,9 +41,20 @@ def _copy_all(folder, prefix):
             for source in files_of(folder, os.path.realpath(run.outputs))]
 
 
+# What each name below outputs was made from: another file in its place is worth a warning.
+_made_from = {}
+
+
+def _note_origin(relative, origin):
+    if _made_from.setdefault(relative, origin) != origin:
+        warn("outputs/%s: '%s' takes the place of '%s'; another name keeps both" % (relative, origin, _made_from[relative]))
+        _made_from[relative] = origin
+
+
 def _copy(path, relative):
     target = os.path.join(run.outputs, relative)
     make_folder(os.path.dirname(target))
+    _note_origin(relative, os.path.realpath(path))
     if os.path.realpath(path) != os.path.realpath(target):
         shutil.copy(path, target)
     return relative
@@ -75,6 +86,7 @@ def keep_bytes(name, data):
     relative = name_below_outputs(name)
     target = os.path.join(run.outputs, relative)
     make_folder(os.path.dirname(target))
+    _note_origin(relative, str(name))
     with open(target, "wb") as out:
         out.write(data)
     return relative
@@ -127,8 +139,9 @@ def keep_image(name, image, step):
         relative = relative[:-len(".png")] + extension
         shutil.copy(str(image), os.path.join(run.outputs, relative))
     else:
+        data = png(image)  # before there is a file: what is no image leaves none
         with open(target, "wb") as out:
-            out.write(png(image))
+            out.write(data)
     return relative
 
 

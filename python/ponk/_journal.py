@@ -188,6 +188,10 @@ def metric_records(name, value, step):
         if name in _numbered:
             warn("log: '%s' has numbers, so the text '%s' is ignored" % (name[:100], str(value)[:100]))
             return []
+        if isinstance(value, dict) or hasattr(value, "shape") or \
+                isinstance(value, (list, tuple)) and any(as_number(part) is not None for part in value):
+            warn("log: '%s' is recorded as text: its value is no number and no list of numbers: %s"
+                 % (name[:100], str(value)[:100]))
         step = step_of(name, step)
         return [{"metric": name, "text": str(value)[:LONGEST_TEXT], "step": step, "time": now()}]
     step = step_of(name, step)

@@ -116,9 +116,10 @@ def test_files_that_cannot_be_read(project):
 def test_files_that_are_not_there(project):
     said = message(project / "p.dsource", ("act", files("./none.csv"), delimited()))
     assert "p.dsource', activity 'act', block 1 (DataSourceBlock): the data file './none.csv' is not there" in said
-    assert ".amlignore" in said
+    assert "put it into the project; if an ignore file leaves it out, submit with '--input ./none.csv'" in said
     said = message(project / "p.dprep", ("act", block("ReferenceActivityBlock", reference=reference("x", "./x.dsource"))))
     assert "block 1 (ReferenceActivityBlock): it refers to './x.dsource', which is not there" in said
+    assert "put that file into the project, beside 'p.dprep'" in said
     assert "there is no data preparation package 'none.dprep'" in message("none.dprep")
 
 

@@ -318,6 +318,47 @@ def test_images_and_artifacts_lie_in_outputs(python, run):
     assert (run.work / "outputs" / names[0]).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
+def test_another_file_of_the_same_name_is_told(python, run):
+    done = run.script(python, """
+import os, ponk
+for folder in ("a", "b"):
+    os.mkdir(folder)
+    open(folder + "/model.pkl", "w").write(folder)
+    ponk.log_artifact(folder + "/model.pkl")
+ponk.log_artifact("b/model.pkl")
+ponk.log_text("one", "x:y.txt")
+ponk.log_text("two", "x:y.txt")
+ponk.log_text("three", "x?y.txt")
+""")
+    told = done.stderr.decode()
+    assert done.returncode == 0 and told.count("takes the place of") == 2, told
+    assert "outputs/model.pkl: '%s/b/model.pkl' takes the place of" % os.path.realpath(str(run.work)) in told
+    assert "outputs/x_y.txt: 'x?y.txt' takes the place of 'x:y.txt'; another name keeps both" in told
+    assert (run.work / "outputs" / "model.pkl").read_text() == "b"
+
+
+def test_what_is_no_picture_leaves_no_file(python, run):
+    done = run.script(python, "import ponk; ponk.log_image('i', [])")
+    assert done.returncode == 0 and b"log_image" in done.stderr
+    assert [path for path in (run.work / "outputs").rglob("*") if path.is_file()] == []
+
+
+def test_no_call_raises_whatever_it_is_given(python, run):
+    done = run.script(python, """
+import ponk
+ponk.log_param(["a"], 1)
+ponk.log_metric("loss", 1.5, step=1, synchronous=True)
+ponk.log_metrics([1, 2])
+ponk.log("pieces", [1, None, 3])
+print("over")
+""")
+    told = done.stderr.decode()
+    assert done.stdout == b"over\n", told
+    assert "log_metrics: TypeError: it takes a dictionary of names and values, not list" in told
+    assert "'pieces' is recorded as text: its value is no number and no list of numbers: [1, None, 3]" in told
+    assert [record["value"] for record in run.records() if record.get("metric") == "loss"] == [1.5]
+
+
 def test_the_outputs_folder_is_never_copied_into_itself(python, run):
     (run.work / "outputs" / "sub").mkdir(parents=True)
     (run.work / "outputs" / "sub" / "leaf").write_bytes(b"l")

@@ -58,8 +58,8 @@ def referenced_package(step, path):
     beside = os.path.join(folder, base_name(path))
     if _ELSEWHERE.match(path) and os.path.isfile(beside):
         return beside
-    raise step.error("it refers to '%s', which is not there; put that file into '%s'"
-                     % (path, folder))
+    raise step.error("it refers to '%s', which is not there; put that file into the project, beside '%s'"
+                     % (path, step.activity.package.name))
 
 
 def data_files(step, path):
@@ -85,7 +85,7 @@ def data_files(step, path):
     if elsewhere:
         advice = "put the file as '%s' beside '%s'" % (base_name(path), step.activity.package.name)
     else:
-        advice = "put it into the project, or take it out of .amlignore"
+        advice = ("put it into the project; if an ignore file leaves it out, submit with '--input %s'" % path)
     if any(os.path.isdir(candidate) for candidate in candidates):
         raise step.error("the folder '%s' has no files; put the data there" % path)
     raise step.error("the data file '%s'%s is not there; %s" % (path, kind, advice))
