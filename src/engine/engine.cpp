@@ -247,6 +247,8 @@ Result<model::Run> Engine::submit(const RunRequest& request, const Submitter& su
     run.project = report.spec.project;
     run.project_path = report.project.native();
     run.tags = request.tags;
+    for (const auto& [name, value] : report.parameters)
+        run.tags.emplace_back(std::string(model::parameter_prefix) + name, value);
     TRY(context_.history.put_project(
         {key.id, key.name, key.path.native(), key.place, key.repository}));
     auto started = TRY(start(std::move(run), report.spec, submitter));

@@ -14,10 +14,12 @@ struct RunRequest {
     RunId id;
     std::string project;  // its folder, absolute
     std::string folder;   // of the project, in which the script starts; empty: its own
-    // One of these three; none: ArgumentVector decides.
+    // One of these four; none: ArgumentVector decides.
     std::optional<std::string> script;
     std::string module;                // as after 'python -m'
     std::vector<std::string> command;  // words to execute as they are
+    std::string entry_point;           // of the MLproject, as 'mlflow run -e' has it
+    Variables parameters;              // of an entry point; of a script as "--NAME VALUE"
     std::vector<std::string> arguments;
     std::string run_configuration = "local";
     std::string target;  // overrides the run configuration's, as all that follow
@@ -48,6 +50,8 @@ struct RunRequest {
                           field("script", &RunRequest::script),
                           field("module", &RunRequest::module),
                           field("command", &RunRequest::command),
+                          field("entry_point", &RunRequest::entry_point),
+                          field("parameters", &RunRequest::parameters),
                           field("arguments", &RunRequest::arguments),
                           field("run_configuration", &RunRequest::run_configuration),
                           field("target", &RunRequest::target),

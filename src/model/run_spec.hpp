@@ -33,9 +33,10 @@ struct Program {
     std::vector<std::string> arguments;
     // Not empty: these words are executed as they are, instead of framework and script.
     std::vector<std::string> command;
-    std::string interpreter;                 // `pythonLocation`; empty: the location's own choice
-    std::vector<std::string> spark_options;  // words for spark-submit before the script
-    Variables variables;                     // values may be "secret:NAME"
+    std::string interpreter;                   // `pythonLocation`; empty: the location's own choice
+    std::vector<std::string> spark_options;    // words for spark-submit before the script
+    Variables variables;                       // values may be "secret:NAME"
+    std::vector<std::string> shell_variables;  // of the submitter's shell, that a container gets
     // Folder of the tree with TensorBoard event files, besides `outputs`; empty: none.
     std::string tensorboard;
     // Modules ("os", "sys") that the script uses without importing them, and gets.
@@ -52,6 +53,7 @@ struct Program {
                           field("interpreter", &Program::interpreter),
                           field("spark_options", &Program::spark_options),
                           field("variables", &Program::variables),
+                          field("shell_variables", &Program::shell_variables),
                           field("tensorboard", &Program::tensorboard),
                           field("given_names", &Program::given_names));
     }

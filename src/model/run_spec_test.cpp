@@ -47,6 +47,7 @@ RunSpec full()
                     .interpreter = "~/env/bin/python",
                     .spark_options = {"--conf", "a=b"},
                     .variables = {{"PLAIN", "1"}, {"KEY", "secret:api"}},
+                    .shell_variables = {"MODE"},
                     .tensorboard = "logs/tb",
                     .given_names = {"os", "sys"}};
     spec.resources = {.gpu = {.selection = "2",
@@ -115,6 +116,7 @@ TEST(RunSpec, OfTheFirstVersionIsRead)
     expected.policy.keep.clear();
     expected.program.module.clear();
     expected.program.given_names.clear();
+    expected.program.shell_variables.clear();
     const auto stored = parse_json(read("v1.json")).value();
     const auto spec = parse_run_spec(stored);
     ASSERT_TRUE(spec) << spec.error().message();

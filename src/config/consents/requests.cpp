@@ -48,7 +48,9 @@ Result<std::vector<Request>> requests_of(const ResolvedConfiguration& resolved)
     const auto& target = resolved.target;
     std::vector<Request> requests;
     for (const auto& variable : run.environment_variables)
-        add_secret(requests, variable.value, at(run.file, variable.place));
+        add_secret(requests,
+                   variable.value,
+                   at(variable.file.empty() ? run.file : variable.file, variable.place));
     const bool contained = uses_docker(*target.type);
     if (run.docker && contained) {
         const auto& docker = *run.docker;
@@ -69,6 +71,13 @@ Result<std::vector<Request>> requests_of(const ResolvedConfiguration& resolved)
                 {ConsentKind::docker_argument,
                  DockerArgument{"--volume", *mount}.text(),
                  at(target.file, mount.place)});
+    }
+    if (contained && resolved.mlproject) {
+        for (const auto& volume : resolved.mlproject->docker_volumes)
+            add(requests,
+                {ConsentKind::docker_argument,
+                 DockerArgument{"--volume", *volume}.text(),
+                 at(resolved.mlproject->file, volume.place)});
     }
     // A build's steps are in that network, too.
     const DockerArgument network{"--network", *target.build_network};

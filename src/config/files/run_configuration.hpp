@@ -25,8 +25,9 @@ const char* to_string(RunSchema schema);
 
 struct EnvironmentVariable {
     std::string name;
-    std::string value;  // "secret:NAME" refers to a stored secret
-    Place place;        // of the value
+    std::string value;      // "secret:NAME" refers to a stored secret
+    Place place;            // of the value
+    std::string file = {};  // that has it, where that is not the run configuration
 };
 
 // environment.docker of the nested schema. The flat schema says these things in the .compute.

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "config/files/package.hpp"
 #include "config/packages/pyproject.hpp"
+#include "config/packages/python_env.hpp"
 #include "config/packages/uv_lock.hpp"
 #include "config/project/config_file.hpp"
 #include "config/text/toml_document.hpp"
@@ -54,6 +55,7 @@ read_package_file(const os::Path& root, const std::string& name, Report& report)
     if (form == Form::conda) {
         const auto document = load_document(root / name, report);
         if (!document) return std::nullopt;
+        if (is_python_env(name, *document)) return read_python_env(*document, report);
         return read_conda(*document, report);
     }
     if (form == Form::requirements) {

@@ -12,7 +12,7 @@
 namespace ponk::config {
 
 // By its name: uv.lock, pyproject.toml, requirements*.txt, a script with inline metadata (PEP 723),
-// else a conda file. Without a value the reason is in `report`.
+// else a conda file or a python_env.yaml. Without a value the reason is in `report`.
 std::optional<CondaEnvironment>
 read_package_file(const os::Path& root, const std::string& name, Report& report);
 

@@ -15,6 +15,7 @@ bool has_mark(const os::Path& folder)
     std::error_code problem;
     return std::filesystem::is_directory(folder / "aml_config", problem) ||
            std::filesystem::is_directory(folder / ".azureml", problem) ||
+           std::filesystem::exists(folder / "MLproject", problem) ||
            // Of a worktree and of a submodule it is a file.
            std::filesystem::exists(folder / ".git", problem);
 }

@@ -70,7 +70,12 @@ Result<Project> open_project(const os::Path& folder)
     Project project;
     project.root = folder;
     project.identity = load_project_identity(folder);
-    project.has_mlproject = has_name(folder / "MLproject");
+    // MLflow finds it in any case.
+    for (const char* name : {"MLproject", "MLProject", "mlproject"}) {
+        if (!has_name(folder / name)) continue;
+        project.mlproject = name;
+        break;
+    }
     std::vector<os::Entry> entries;
     if (std::filesystem::is_directory(project.config_folder(), error)) {
         entries = TRY(os::list_directory(project.config_folder()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/files/compute.hpp"
+#include "config/files/mlproject.hpp"
 #include "config/files/run_configuration.hpp"
 #include "config/project/check.hpp"
 #include "config/project/config_file.hpp"
@@ -33,7 +34,7 @@ struct Project {
     std::optional<ProjectIdentity> identity;
     std::vector<std::string> targets;             // names of *.compute, sorted, plus "local"
     std::vector<std::string> run_configurations;  // names of *.runconfig, sorted, plus "local"
-    bool has_mlproject = false;
+    std::string mlproject;                        // the name of its MLproject file; empty: none
 
     [[nodiscard]] os::Path config_folder() const { return root / "aml_config"; }
 };
@@ -46,6 +47,7 @@ struct ResolvedConfiguration {
     RunConfiguration run;
     ComputeTarget target;
     Diagnostics diagnostics;  // warnings and notices; with errors there is no ResolvedConfiguration
+    std::optional<MlProject> mlproject;  // of which an entry point is run
 };
 
 // The run configuration `name` with its target, or with the target `target_override` ("" for none).

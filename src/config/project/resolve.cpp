@@ -223,7 +223,8 @@ resolve(const Project& project, const std::string& name, const std::string& targ
     check_dependencies(project, *run, *target, diagnostics);
     if (has_errors(diagnostics)) return tl::unexpected(to_error(diagnostics));
     sort_and_unify(diagnostics);
-    return ResolvedConfiguration{std::move(*run), std::move(*target), std::move(diagnostics)};
+    return ResolvedConfiguration{
+        std::move(*run), std::move(*target), std::move(diagnostics), std::nullopt};
 }
 
 Result<ComputeTarget> load_target(const Project& project, const std::string& name)

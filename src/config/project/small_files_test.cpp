@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/files/mlproject.hpp"
 #include "config/files/spark.hpp"
 #include "config/project/check.hpp"
 #include "config/project/config_file.hpp"
@@ -36,43 +35,6 @@ TEST(Spark, RemarksOnWhatIsWrong)
     for (const auto& [text, expected] : cases) {
         Report report("f");
         (void)read_spark(tree_of(text), report);
-        EXPECT_EQ(remarks_of(report.take()), expected) << text;
-    }
-}
-
-TEST(MlProject, ReadsEntryPoints)
-{
-    Report report("f");
-    const auto project = read_mlproject(tree_of("name: My Project\nconda_env: conda.yaml\n"
-                                                "entry_points:\n  main:\n    parameters:\n"
-                                                "      data: path\n"
-                                                "      alpha: {type: float, default: 0.1}\n"
-                                                "      free:\n"
-                                                "    command: \"python t.py {data} {alpha}\"\n"),
-                                        report);
-    EXPECT_EQ(remarks_of(report.take()), "");
-    ASSERT_EQ(project.entry_points.size(), 1U);
-    const auto& main = project.entry_points[0];
-    EXPECT_EQ(*main.command, "python t.py {data} {alpha}");
-    ASSERT_EQ(main.parameters.size(), 3U);
-    EXPECT_EQ(main.parameters[0].type, "path");
-    EXPECT_EQ(main.parameters[1].default_value, "0.1");
-    EXPECT_FALSE(main.parameters[2].default_value);
-}
-
-TEST(MlProject, RemarksOnWhatIsWrong)
-{
-    const std::pair<const char*, const char*> cases[] = {
-        {"entry_points: [main]\n", "1:15 error wrong-type"},
-        {"entry_points: {main: python}\n", "1:22 error wrong-type"},
-        {"entry_points: {main: {}}\n", "1:16 error missing-key"},
-        {"entry_points: {main: {command: 'a {b}'}}\n", "1:32 warning unknown-parameter"},
-        {"entry_points: {main: {command: a, parameters: {b: int}}}\n", "1:51 error wrong-value"},
-        {"entry_point: {}\n", "1:1 error unknown-key"},
-    };
-    for (const auto& [text, expected] : cases) {
-        Report report("f");
-        (void)read_mlproject(tree_of(text), report);
         EXPECT_EQ(remarks_of(report.take()), expected) << text;
     }
 }

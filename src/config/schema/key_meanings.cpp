@@ -140,7 +140,12 @@ constexpr Meaning meanings[] = {
     {"entry_points", "Commands of the project with their parameters."},
     {"conda_env", "The file with the conda packages."},
     {"python_env", "The file with the pip packages."},
-    {"docker_env", "The container."},
+    {"docker_env", "The container in which the entry points run."},
+    {"image", "The image of the container."},
+    {"volumes", "Folders of the machine that the container gets: /data:/data or /data:/data:ro."},
+    {"environment",
+     "Variables of the container: [NAME, VALUE], or NAME for the value of the shell that submits.",
+     "the section 'docker_env'"},
 };
 
 }  // namespace

@@ -236,9 +236,9 @@ constexpr Key project_keys[] = {{"Id"}, {"Scope"}};
 constexpr Schema project{"project.json", project_keys};
 
 constexpr Key docker_env_keys[] = {
-    {"image", text, nullptr, {}, target_image},
-    {"volumes", text_list, nullptr, {}, target_image},
-    {"environment", free, nullptr, {}, target_image},
+    {"image", text},
+    {"volumes", text_list},
+    {"environment", text_tree},
 };
 constexpr Schema docker_env{"the section 'docker_env'", docker_env_keys};
 constexpr Key mlproject_keys[] = {
@@ -247,6 +247,7 @@ constexpr Key mlproject_keys[] = {
     {"conda_env"},
     {"python_env"},
     {"docker_env", section, &docker_env},
+    {"databricks_spark_job", free, nullptr, {}, "ponk starts no jobs of Databricks"},
 };
 constexpr Schema mlproject{"an MLproject file", mlproject_keys};
 

@@ -30,7 +30,8 @@ public:
                   const config::ResolvedConfiguration& resolved,
                   ResolvedRun& run)
         : request_(request), submitter_(submitter), configuration_(resolved.run),
-          target_(resolved.target), run_(run), environment_(run.spec.environment)
+          target_(resolved.target), resolved_(resolved), run_(run),
+          environment_(run.spec.environment)
     {
     }
 
@@ -38,6 +39,7 @@ public:
     {
         const bool managed = config::builds_environment(configuration_, target_);
         if (TRY(take_from_command_line()) || TRY(take_from_configuration(managed))) return {};
+        if (TRY(take_from_mlproject())) return {};
         if (take_from_script() || take_own_environment()) return {};
         if (uses_files()) {
             for (const auto* name : before_conda_file)
@@ -99,6 +101,25 @@ private:
             return !managed && !uses_files();
         }
         return false;
+    }
+
+    // For an entry point, as 'mlflow run' does: the file that MLproject names, else one of the
+    // names that it looks for.
+    Result<bool> take_from_mlproject()
+    {
+        if (!resolved_.mlproject || !uses_files() || resolved_.mlproject->docker_image.given())
+            return false;
+        const auto& mlproject = *resolved_.mlproject;
+        for (const auto& [key, file] : {std::pair("conda_env", &mlproject.conda_env),
+                                        std::pair("python_env", &mlproject.python_env)}) {
+            if (!file->given()) continue;
+            const auto place = fmt::format(
+                "{}:{}:{}: {}", mlproject.file, file->place.line, file->place.column, key);
+            TRY(take_conda_file(**file).map_error(while_doing("{}", place)));
+            environment_.choice = fmt::format("{} names {}", mlproject.file, environment_.file);
+            return true;
+        }
+        return take_file("python_env.yaml") || take_file("conda.yaml");
     }
 
     bool take_from_script()
@@ -206,6 +227,7 @@ private:
     const Submitter& submitter_;
     const config::RunConfiguration& configuration_;
     const config::ComputeTarget& target_;
+    const config::ResolvedConfiguration& resolved_;
     ResolvedRun& run_;
     Environment& environment_;
 };

@@ -38,6 +38,10 @@ Result<std::optional<model::Container>> container_of(const config::ResolvedConfi
     }
     for (const auto& mount : target.mounts)
         container.arguments.push_back(config::DockerArgument{"--volume", *mount}.text());
+    if (resolved.mlproject) {
+        for (const auto& volume : resolved.mlproject->docker_volumes)
+            container.arguments.push_back(config::DockerArgument{"--volume", *volume}.text());
+    }
     if (const auto& docker = resolved.run.docker) {
         for (const auto& word : docker->arguments)
             container.arguments.push_back(*word);

@@ -88,6 +88,7 @@ Result<> check_named_files(const RunRequest& request, ResolvedRun& report)
 void note_unused_conda_file(const config::ResolvedConfiguration& resolved, ResolvedRun& report)
 {
     if (!report.spec.environment.file.empty() || !report.spec.environment.prefix.empty()) return;
+    if (resolved.mlproject && resolved.mlproject->docker_image.given()) return;
     const auto& run = resolved.run;
     const std::string file = run.schema == config::RunSchema::built_in
                                  ? std::string(config::default_conda_file)

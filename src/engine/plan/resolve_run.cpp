@@ -6,6 +6,7 @@
 #include "config/files/run_configuration_reading.hpp"
 #include "config/ignore/travel_rules.hpp"
 #include "config/project/config_file.hpp"
+#include "config/project/mlproject_use.hpp"
 #include "config/project/project.hpp"
 #include "engine/plan/choose_packages.hpp"
 #include "engine/plan/choose_program.hpp"
@@ -18,6 +19,7 @@
 #include "engine/plan/spark_options.hpp"
 #include "executor/events/event_files.hpp"
 #include "os/contained_path.hpp"
+#include "os/process.hpp"
 #include "os/variables.hpp"
 
 #include <algorithm>
@@ -111,13 +113,101 @@ Result<std::string> resolve_folder(const Path& project, const std::string& folde
     return inside.lexically_relative(project).native();
 }
 
-// Words after the script: the command line's, or ArgumentVector's when no script was named.
-Result<> resolve_arguments(model::Program& program,
-                           const RunRequest& request,
-                           const config::RunConfiguration& configuration,
-                           const Path& project,
-                           bool has_mlproject)
+// mlflow uses bash; a container may have only sh.
+std::string shell_for(const config::ComputeTarget& target, const Submitter& submitter)
 {
+    const bool has_bash =
+        config::is_process_here(*target.type) &&
+        os::find_program("bash", os::variable(submitter.environment, "PATH")).has_value();
+    return has_bash ? "bash" : "/bin/sh";
+}
+
+// Variables of `docker_env` that the container gets as the submitting shell has them.
+Result<> resolve_shell_variables(model::Program& program,
+                                 const config::ResolvedConfiguration& resolved,
+                                 const Submitter& submitter)
+{
+    if (!config::uses_docker(*resolved.target.type)) return {};
+    for (const auto& variable : resolved.mlproject->docker_variables) {
+        if (variable.value) continue;
+        const bool is_here = !config::uses_ssh(*resolved.target.type);
+        if (is_here && !os::variable(submitter.environment, variable.name).empty()) {
+            program.shell_variables.push_back(variable.name);
+            continue;
+        }
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("{}:{}:{}: 'environment' needs the variable '{}' of your shell, {}",
+                              resolved.mlproject->file,
+                              variable.place.line,
+                              variable.place.column,
+                              printable(variable.name),
+                              is_here ? "which is not set" : "which does not leave this machine"),
+                  is_here ? "Set it, then submit again."
+                          : fmt::format("Give its value: '--env {}=VALUE', or 'secret:NAME'.",
+                                        shell_word(variable.name))));
+    }
+    return {};
+}
+
+Result<> resolve_entry_point(ResolvedRun& report,
+                             RunRequest& request,
+                             const std::string& name,
+                             const config::ResolvedConfiguration& resolved,
+                             const Submitter& submitter)
+{
+    auto& program = report.spec.program;
+    const auto given = TRY(given_parameters(request));
+    if (!resolved.mlproject) {
+        // 'mlflow run -e train.py' needs no MLproject.
+        if (Path(name).extension().empty())
+            return tl::unexpected(Error(ErrorKind::not_found,
+                                        fmt::format("there is no entry point '{}': {} has no "
+                                                    "MLproject",
+                                                    printable(name),
+                                                    os::in_quotes(report.project)),
+                                        "Give a script of the project instead."));
+        program.script = TRY(resolve_script(report.project, name, request.folder));
+        for (const auto& [key, value] : given) {
+            program.arguments.push_back("--" + key);
+            program.arguments.push_back(value);
+        }
+        report.parameters = given;
+        return {};
+    }
+    auto command = TRY(entry_command(resolved, name, given, report.project));
+    const auto has_input = [&](const std::string& input) {
+        return std::any_of(request.inputs.begin(), request.inputs.end(), [&](const auto& other) {
+            return other == input || other.ends_with("=" + input);
+        });
+    };
+    for (auto& input : command.inputs) {
+        if (has_input(input)) continue;
+        report.notices.push_back(fmt::format("{} does not travel with the run: a parameter names "
+                                             "it, so it is given as an input",
+                                             os::in_quotes(input)));
+        request.inputs.push_back(std::move(input));
+    }
+    program.script = name;
+    program.folder.clear();  // its words are relative to the MLproject
+    program.command = {shell_for(resolved.target, submitter), "-c", std::move(command.text)};
+    for (const auto& [key, value] : given) {
+        program.arguments.emplace_back("-P");
+        program.arguments.push_back(key + "=" + value);
+    }
+    report.parameters = std::move(command.parameters);
+    return resolve_shell_variables(program, resolved, submitter);
+}
+
+// Words after the script: the command line's, or ArgumentVector's when no script was named.
+Result<> resolve_arguments(ResolvedRun& report,
+                           RunRequest& request,
+                           const config::ResolvedConfiguration& resolved,
+                           const config::Project& project,
+                           const Submitter& submitter)
+{
+    auto& program = report.spec.program;
+    const auto& configuration = resolved.run;
     if (!request.command.empty()) {
         program.script = request.command.front();
         program.command = request.command;
@@ -138,33 +228,27 @@ Result<> resolve_arguments(model::Program& program,
         program.arguments = request.arguments;
         return {};
     }
+    if (const auto entry = config::entry_point_of(project, configuration, request))
+        return resolve_entry_point(report, request, *entry, resolved, submitter);
     if (request.script) {
-        if (has_mlproject && !std::filesystem::exists(project / *request.script) &&
-            !std::filesystem::exists(project / request.folder / *request.script)) {
-            const auto entry =
-                TRY(resolve_entry_point(project, *request.script, request.arguments));
-            program.script = *request.script;
-            program.command = entry;
-            program.arguments = request.arguments;
-            return {};
+        program.script = TRY(resolve_script(report.project, *request.script, request.folder));
+        for (const auto& [key, value] : request.parameters) {
+            program.arguments.push_back("--" + key);
+            program.arguments.push_back(value);
         }
-        program.script = TRY(resolve_script(project, *request.script, request.folder));
-        program.arguments = request.arguments;
+        report.parameters = request.parameters;
+        program.arguments.insert(
+            program.arguments.end(), request.arguments.begin(), request.arguments.end());
         return {};
     }
     if (!configuration.script->empty()) {
-        program.script = TRY(resolve_script(project, *configuration.script)
+        program.script = TRY(resolve_script(report.project, *configuration.script)
                                  .map_error(while_doing("{}:{}:{}",
                                                         configuration.file,
                                                         configuration.script.place.line,
                                                         configuration.script.place.column)));
         for (const auto& argument : configuration.arguments)
             program.arguments.push_back(*argument);
-        return {};
-    }
-    if (has_mlproject) {
-        program.script = "main";
-        program.command = TRY(resolve_entry_point(project, "main", request.arguments));
         return {};
     }
     return tl::unexpected(Error(ErrorKind::invalid_argument,
@@ -242,12 +326,14 @@ void apply_spec(const RunSpec& spec, model::Run& run)
 }
 
 Result<ResolvedRun>
-resolve_run(const RunRequest& request, const Submitter& submitter, const ProjectKey& key)
+resolve_run(const RunRequest& asked, const Submitter& submitter, const ProjectKey& key)
 {
+    auto request = asked;  // parameters of an entry point may name inputs
     ResolvedRun report;
     report.project = key.path;
     const auto project = TRY(config::open_project(key.path));
     auto resolved = TRY(config::resolve(project, request.run_configuration, request.target));
+    TRY(config::use_mlproject(project, request, resolved));
     auto& spec = report.spec;
     auto& program = spec.program;
     const auto& configuration = resolved.run;
@@ -281,7 +367,7 @@ resolve_run(const RunRequest& request, const Submitter& submitter, const Project
         program.script = model::preparation_name;
     } else {
         program.folder = TRY(resolve_folder(key.path, request.folder));
-        TRY(resolve_arguments(program, request, configuration, key.path, project.has_mlproject));
+        TRY(resolve_arguments(report, request, resolved, project, submitter));
     }
     TRY(resolve_framework(report, resolved));
     spec.location = TRY(location_of(target, submitter.environment));

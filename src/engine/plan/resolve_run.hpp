@@ -35,6 +35,7 @@ struct ResolvedRun {
     Path project;                           // canonical
     std::vector<std::string> notices;       // warnings of the configuration, for the user
     std::vector<config::Request> requests;  // what its files ask for that the user must allow
+    Variables parameters;                   // of an entry point, which the run's record gets
 };
 
 // Reads the project's configuration and resolves every choice. Nothing is started or written; the

@@ -247,22 +247,6 @@ TEST_F(Plans, SparkDependenciesBecomeOptions)
                                         "https://example.org/maven"}));
 }
 
-TEST_F(Plans, EntryPointsOfAnMlprojectFillInTheirParameters)
-{
-    write("MLproject",
-          "name: demo\nentry_points:\n  main:\n    parameters:\n      alpha: {type: float, "
-          "default: 0.5}\n"
-          "      data: path\n    command: \"python train.py {alpha} {data}\"\n");
-    auto wanted = request(std::nullopt);
-    wanted.arguments = {"-P", "data=it's here"};
-
-    const auto report = resolve_run(wanted, submitter_);
-
-    ASSERT_TRUE(report) << report.error().message();
-    EXPECT_EQ(report->spec.program.command.at(2), "python train.py 0.5 'it'\\''s here'");
-    EXPECT_FALSE(resolve_run(request(std::nullopt), submitter_));  // "data" has no value
-}
-
 TEST_F(Plans, AnotherMachineIsNamedAndItsPathsAreLeftToIt)
 {
     write("aml_config/host.compute",

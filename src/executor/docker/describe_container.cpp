@@ -75,6 +75,10 @@ Environment script_environment(const Job& job,
     ground.push_back("LOGNAME=" + user);
     ground.push_back(std::string("HOME=") + layout::home);
     ground.insert(ground.end(), container.environment.begin(), container.environment.end());
+    const Environment shell(job.context.submitter_environment);
+    for (const auto& name : job.spec.program.shell_variables)
+        if (const auto value = shell.get(name); !value.empty())
+            ground.push_back(name + "=" + value);
     auto out =
         compose_environment(job,
                             ground,

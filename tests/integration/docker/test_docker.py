@@ -72,6 +72,23 @@ def test_mounts_of_the_target_are_in_the_container_once_they_are_allowed(docker,
     assert os.listdir(tmp_path / "fixed") == ["x"] and sorted(os.listdir(tmp_path / "open")) == ["new", "x"]
 
 
+def test_the_container_of_an_mlproject_has_its_image_folders_and_variables(docker, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "x").write_text("from there")
+    docker.write("a.py", "import os, sys\nprint(open(sys.argv[1]).read(), os.environ['MODE'], os.environ['FROM_SHELL'], os.getcwd())\n")
+    docker.write("MLproject", f"docker_env:\n  image: {engines.IMAGE}\n  volumes: ['{tmp_path}/data:/data:ro']\n"
+                              "  environment: [[MODE, fast], FROM_SHELL]\n"
+                              "entry_points:\n  main:\n    parameters: {file: path}\n    command: 'python3 a.py {file}'\n")
+    docker.run("allow", "docker-argument", f"--volume={tmp_path}/data:/data:ro")
+
+    done = docker.run("submit", "-P", "file=/data/x", env={"FROM_SHELL": "mine"})
+
+    assert done.stdout == b"from there fast mine /azureml-run\n"
+    run = docker.json("history", "last")
+    assert run["target_type"] == "localdocker" and run["params"] == {"file": "/data/x"}
+    assert "mine" not in docker.text("history", "info", "last", "-o", "json"), "the shell's values are not stored"
+
+
 def test_a_container_that_has_ended_does_not_stay(docker, engine):
     docker.write("a.py", "import sys\nsys.exit(int(sys.argv[1]))\n")
     for code in (0, 3):

@@ -9,6 +9,7 @@
 #include "cli/projects/consent.hpp"
 #include "cli/runs/follow.hpp"
 #include "cli/runs/submission.hpp"
+#include "config/project/mlproject_use.hpp"
 #include "config/project/project.hpp"
 
 namespace ponk::cli {
@@ -70,6 +71,18 @@ constexpr Option options[] = {
      .value = "MODULE",
      .help = "Run a Python module, as 'python -m' does; all words behind it are its arguments.",
      .then = Option::Then::arguments},
+    {.name = "entry-point",
+     .brief = "e",
+     .value = "NAME",
+     .help =
+         "Run this entry point of the project's MLproject file, or a script in its environment, "
+         "as 'mlflow run' does. If neither this nor SCRIPT is given: 'main'."},
+    {.name = "param-list",
+     .brief = "P",
+     .value = "NAME=VALUE",
+     .help = "A parameter of the entry point; of a script: the argument '--NAME VALUE'. It is "
+             "recorded as a parameter of the run. May be repeated.",
+     .times = Option::Times::many},
     {.name = "input",
      .value = "PATH",
      .help = "Give the run this folder or file of the project although it does not travel: as a "
@@ -105,18 +118,18 @@ constexpr Example examples[] = {
     {"ponk submit explore.ipynb", "Run a notebook; the executed copy is outputs/explore.ipynb."},
     {"ponk submit -- torchrun --nproc-per-node 2 train.py",
      "Run any command in a copy of the project."},
+    {"ponk submit -e train -P alpha=0.5", "Run the entry point 'train' of the MLproject file."},
     {"ponk submit --input data train.py", "Let the script read data/, which .gitignore lists."},
     {"ponk submit --env API_KEY=secret:kaggle train.py", "Pass a stored secret to the script."},
 };
 
 // What is wrong with the configuration is the daemon's to say; here only whether it can be served,
 // and what the user must be asked about first.
-Outcome check_target(Context& context, const os::Path& folder, const Invocation& words)
+Outcome check_target(Context& context, const os::Path& folder, const model::RunRequest& request)
 {
     const config::Project project = TRY(config::open_project(folder));
-    const auto resolved = config::resolve(
-        project, words.value("run-configuration").value_or("local"), words.text("target"));
-    if (!resolved) return exit_code::success;
+    auto resolved = config::resolve(project, request.run_configuration, request.target);
+    if (!resolved || !config::use_mlproject(project, request, *resolved)) return exit_code::success;
     TRY(require_runs(resolved->target.type.value, resolved->target.name));
     TRY(ensure_attached(context, resolved->target));
     TRY(ask_for_consents(context, folder, *resolved));
@@ -127,6 +140,7 @@ Outcome check_target(Context& context, const os::Path& folder, const Invocation&
 Result<> name_program(model::RunRequest& request, const os::Path& project, const Invocation& words)
 {
     request.module = words.text("module");
+    request.entry_point = words.text("entry-point");
     request.arguments = words.rest();
     if (words.has("module") || !words.word(0)) return {};
     const std::string word = *words.word(0);
@@ -155,13 +169,20 @@ Outcome run(Context& context, const Invocation& words)
                                             "Omit it: a run uses one machine."),
                                       exit_code::not_built));
     }
+    if (words.has("entry-point") && (words.has("module") || words.word(0)))
+        return fail_usage("'--entry-point' takes the place of a script; give parameters with "
+                          "'-P NAME=VALUE'");
     const os::Path project = TRY(context.project());
-    TRY(check_target(context, project, words));
     const auto until = words.has("async") ? Until::accepted : Until::recorded;
     auto request = basic_request(project, words);
     request.python = words.text("python");
     request.folder = TRY(context.folder_in_project());
     TRY(name_program(request, project, words));
+    request.parameters = TRY(as_usage(key_values(words.values("param-list"), "-P")));
+    if (!request.parameters.empty() && (!request.module.empty() || !request.command.empty()))
+        return fail_usage("'-P' is for entry points and scripts; write the arguments behind the "
+                          "command");
+    TRY(check_target(context, project, request));
     request.tensorboard = words.text("tensorboard");
     request.name = words.text("name");
     request.tags = TRY(as_usage(key_values(words.values("tag"), "--tag")));
