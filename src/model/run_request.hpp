@@ -39,6 +39,7 @@ struct RunRequest {
     bool no_wait = false;             // fail when the GPUs are busy
     std::vector<std::string> inputs;  // "PATH" or "PLACE=PATH", PATH absolute
     bool input_digest = false;
+    bool interactive = false;  // the terminal of the client is the script's standard input
     // Not sent: what the client asks for decides it.
     Policy::Purpose purpose = Policy::Purpose::run;
 
@@ -70,7 +71,8 @@ struct RunRequest {
                           field("gpus", &RunRequest::gpus),
                           field("no_wait", &RunRequest::no_wait),
                           field("inputs", &RunRequest::inputs),
-                          field("input_digest", &RunRequest::input_digest));
+                          field("input_digest", &RunRequest::input_digest),
+                          field("interactive", &RunRequest::interactive));
     }
     friend bool operator==(const RunRequest&, const RunRequest&) = default;
 };

@@ -41,6 +41,7 @@ struct Program {
     std::string tensorboard;
     // Modules ("os", "sys") that the script uses without importing them, and gets.
     std::vector<std::string> given_names;
+    bool interactive = false;  // its standard input is the terminal of who submitted it
 
     static constexpr auto fields()
     {
@@ -55,7 +56,8 @@ struct Program {
                           field("variables", &Program::variables),
                           field("shell_variables", &Program::shell_variables),
                           field("tensorboard", &Program::tensorboard),
-                          field("given_names", &Program::given_names));
+                          field("given_names", &Program::given_names),
+                          field("interactive", &Program::interactive));
     }
     friend bool operator==(const Program&, const Program&) = default;
 };

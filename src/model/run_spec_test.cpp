@@ -49,7 +49,8 @@ RunSpec full()
                     .variables = {{"PLAIN", "1"}, {"KEY", "secret:api"}},
                     .shell_variables = {"MODE"},
                     .tensorboard = "logs/tb",
-                    .given_names = {"os", "sys"}};
+                    .given_names = {"os", "sys"},
+                    .interactive = true};
     spec.resources = {.gpu = {.selection = "2",
                               .origin = GpuRequest::Origin::asked,
                               .need = GpuRequest::Need::required,
@@ -117,6 +118,7 @@ TEST(RunSpec, OfTheFirstVersionIsRead)
     expected.program.module.clear();
     expected.program.given_names.clear();
     expected.program.shell_variables.clear();
+    expected.program.interactive = false;
     const auto stored = parse_json(read("v1.json")).value();
     const auto spec = parse_run_spec(stored);
     ASSERT_TRUE(spec) << spec.error().message();

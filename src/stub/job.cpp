@@ -86,6 +86,7 @@ const char* read_spec(Job& job)
         if (is("time-limit-ms")) job.time_limit_ms = std::strtoll(entry.value, nullptr, 10);
         if (is("grace-ms")) job.grace_ms = std::strtoll(entry.value, nullptr, 10);
         if (is("relay")) job.relay = entry.value;
+        if (is("input")) job.input = entry.value;
         if (is("hold")) job.holds[holds++] = entry.value;
         if (is("arg")) job.argv[count++] = entry.value;
         if (is("end")) return job.program && count > 0 ? nullptr : "file 'spec' has no program";

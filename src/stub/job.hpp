@@ -17,6 +17,7 @@ struct Job {
     char** argv = nullptr;
     char** environment = nullptr;
     const char* relay = nullptr;  // program that answers MLflow's clients of the run
+    const char* input = nullptr;  // a pipe in the run's folder that is the script's input
     char** holds = nullptr;       // files of which the run takes a share, ended by a null pointer
     mode_t umask = 022;
     std::int64_t time_limit_ms = 0;  // 0: none

@@ -166,6 +166,20 @@ void Supervisor::execute(const char* program)
         ::execvp(program, job_.argv);
 }
 
+// Whoever types holds the other end already; when nobody does, the script reads an end of file.
+void Supervisor::connect_input()
+{
+    const int input = ::open(job_.input, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (input < 0) return;
+    struct stat status {};
+    if (::fstat(input, &status) == 0 && S_ISFIFO(status.st_mode)) {
+        ::fcntl(input, F_SETFL, 0);
+        ::dup2(input, 0);
+    }
+    ::close(input);
+    ::unlink(job_.input);
+}
+
 void Supervisor::become_script(int failure)
 {
     shared_.main = ::getpid();
@@ -177,6 +191,7 @@ void Supervisor::become_script(int failure)
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::umask(job_.umask);
+    if (job_.input) connect_input();
     Line<1024> what;
     what.add("cannot enter the folder '%s'", job_.directory);
     if (::dup2(log_fd_, 1) < 0 || ::dup2(log_fd_, 2) < 0 || ::chdir(job_.directory) != 0)

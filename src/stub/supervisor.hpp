@@ -49,6 +49,7 @@ private:
     void start_script();
     [[noreturn]] void become_script(int failure);
     void write_pid_file(int failure);
+    void connect_input();
     void execute(const char* program);  // returns when it cannot
     [[noreturn]] void give_up(int failure, const char* what, int problem);
     void find_script();

@@ -207,12 +207,13 @@ tl::expected<Json, Failure> follow_preparation(Context& context, const std::stri
     }
 }
 
-Outcome follow_run(Context& context, const std::string& run_id)
+Outcome follow_run(Context& context, const std::string& run_id, TerminalInput* input)
 {
     Daemon* daemon = TRY(context.daemon());
     const auto asked = context.asked_format();
     const bool as_document = (asked && *asked != output::Format::table) || context.has_query();
     Interrupts interrupts;
+    if (input != nullptr) input->start();
     EventPrinter events(context, daemon->beside(), run_id);
     const auto started = daemon->get("/runs/" + run_id);
     LogWriter writer(

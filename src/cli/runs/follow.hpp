@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/client/context.hpp"
+#include "cli/terminal/terminal_input.hpp"
 
 #include <string>
 
@@ -9,8 +10,9 @@ namespace ponk::cli {
 
 // Stays with a run until it has ended: its log on standard output (with -o json on standard error,
 // and the final record on standard output), everything of ours on standard error. Ctrl-C detaches,
-// a second one within two seconds cancels. Returns the script's exit code.
-Outcome follow_run(Context& context, const std::string& run_id);
+// a second one within two seconds cancels. Returns the script's exit code. `input`, if given, is
+// started, and goes to the script until it ends or we leave.
+Outcome follow_run(Context& context, const std::string& run_id, TerminalInput* input = nullptr);
 
 // The last line of a command that leaves a run behind.
 void say_detached(const Context& context, const std::string& run_id);

@@ -371,6 +371,16 @@ resolve_run(const RunRequest& asked, const Submitter& submitter, const ProjectKe
     }
     TRY(resolve_framework(report, resolved));
     spec.location = TRY(location_of(target, submitter.environment));
+    program.interactive = request.interactive;
+    if (program.interactive && spec.location.kind != model::Location::Kind::here) {
+        return tl::unexpected(Error(
+            ErrorKind::invalid_argument,
+            fmt::format("'--interactive' needs a target on this machine: '{}' is on '{}', and "
+                        "what is typed here does not reach it",
+                        target.name,
+                        spec.location.host.address),
+            "Pass values as arguments, or with '--env NAME=VALUE'."));
+    }
     // Another machine has another home: what is there is expanded there.
     const auto expand = [&](const std::string& path) {
         return spec.location.kind == model::Location::Kind::host

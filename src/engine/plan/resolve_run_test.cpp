@@ -269,6 +269,13 @@ TEST_F(Plans, AnotherMachineIsNamedAndItsPathsAreLeftToIt)
     EXPECT_EQ(spec.location.host.private_key, "/home/ann/.ssh/host") << "a key is on this machine";
     EXPECT_EQ(spec.program.interpreter, "~/env/bin/python");
     EXPECT_TRUE(spec.runtime.shared_directory.starts_with("~/share/"));
+
+    wanted.interactive = true;
+    const auto refused = resolve_run(wanted, submitter_);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message(),
+              "'--interactive' needs a target on this machine: 'host' is on 'gpu1', and what is "
+              "typed here does not reach it");
 }
 
 TEST_F(Plans, FolderOfEventFilesIsTheRequestsElseTheConfigurations)

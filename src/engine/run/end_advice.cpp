@@ -87,7 +87,8 @@ std::optional<std::string> advise_on_empty_input(std::string_view log,
     std::size_t end = lines.size();
     while (end > first && trim(lines[end - 1]).empty())
         --end;
-    if (end == first) return std::nullopt;
+    // Who typed Ctrl-D knows why it ended.
+    if (end == first || spec.program.interactive) return std::nullopt;
     const std::string_view last = lines[end - 1];
     const bool debugger = last == "bdb.BdbQuit";
     if (!debugger && !last.starts_with("EOFError: EOF when reading a line")) return std::nullopt;
@@ -96,15 +97,16 @@ std::optional<std::string> advise_on_empty_input(std::string_view log,
         if (const auto place = place_in(lines[at - 1], trees)) where = *place + ": ";
     if (debugger) {
         return fmt::format(
-            "{}a breakpoint waits for a user, but a run has no standard input. Remove it, or "
-            "switch breakpoints off: ponk submit --env PYTHONBREAKPOINT=0 {}; to debug, run "
-            "the script without ponk",
+            "{0}a breakpoint waits for a user, but a run has no standard input. Remove it, or "
+            "switch breakpoints off: ponk submit --env PYTHONBREAKPOINT=0 {1}; to debug on a "
+            "terminal: ponk submit --interactive {1}",
             where,
             shell_word(spec.program.script));
     }
     return fmt::format(
-        "{}input() waits for a user, but a run has no standard input. Pass the value as an "
-        "argument (sys.argv), or as a variable: ponk submit --env NAME=VALUE {}",
+        "{0}input() waits for a user, but a run has no standard input. Pass the value as an "
+        "argument (sys.argv), or as a variable: ponk submit --env NAME=VALUE {1}; or type it: "
+        "ponk submit --interactive {1}",
         where,
         shell_word(spec.program.script));
 }

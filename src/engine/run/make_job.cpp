@@ -49,6 +49,7 @@ Result<executor::Job> make_job(const Context& context,
     auto& beside = job.context;
     beside.directory = context.run_directory(run.id);
     beside.source = run.project_path;
+    if (spec.program.interactive) beside.input = context.home / "input" / run.id.text();
     beside.token = to_hex(random_bytes(16));
     beside.secrets = TRY(secret_values(context, spec.program.variables));
     if (spec.runtime.container) beside.login = TRY(login_of(context, *spec.runtime.container));

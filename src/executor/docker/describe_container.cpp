@@ -159,6 +159,7 @@ write_control_files(const Job& job, const DescribedContainer& container, const s
                         .other_program = container.other_program,
                         .argv = container.argv,
                         .relay = has_relay(job) ? layout::relay : "",
+                        .input = take_input(job.context.input, job.context.directory.task()),
                         .umask = job.context.umask,
                         .time_limit = job.spec.resources.time_limit,
                         .grace = job.spec.policy.grace};

@@ -68,6 +68,8 @@ struct LaunchContext {
     Path source;
     // The user's shell as it was at submit ("K=V"); the specification's variables follow.
     std::vector<std::string> submitter_environment;
+    // A pipe from the client's terminal, for an interactive run on this machine; else empty.
+    Path input;
     std::string token;  // 128 random bits; proves that a process or container is ours
     mode_t umask = 022;
     model::Variables secrets;  // values by name: those that the specification names

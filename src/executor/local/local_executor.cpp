@@ -283,6 +283,7 @@ private:
                             .program = line.program.string(),
                             .argv = std::move(line.argv),
                             .relay = has_relay(job) ? relay_.string() : "",
+                            .input = take_input(job.context.input, job.context.directory.task()),
                             .umask = job.context.umask,
                             .time_limit = job.spec.resources.time_limit,
                             .grace = job.spec.policy.grace};

@@ -77,6 +77,7 @@ std::string to_text(const StubSpec& spec)
     for (const auto& word : spec.argv)
         add_entry(out, "arg", word);
     if (!spec.relay.empty()) add_entry(out, "relay", spec.relay);
+    if (!spec.input.empty()) add_entry(out, "input", spec.input);
     for (const auto& file : spec.holds)
         add_entry(out, "hold", file);
     add_entry(out, "end", "");
@@ -103,6 +104,7 @@ Result<StubSpec> parse_stub_spec(std::string_view text)
         if (key == "grace-ms") spec.grace = std::chrono::milliseconds(number_or_zero(value));
         if (key == "arg") spec.argv.emplace_back(value);
         if (key == "relay") spec.relay = value;
+        if (key == "input") spec.input = value;
         if (key == "hold") spec.holds.emplace_back(value);
         if (key == "end") return spec;
     }
@@ -170,6 +172,14 @@ void open_up(const Path& folder)
     if (!opened) return;
     ::chmod(fmt::format("/proc/self/fd/{}", opened.get()).c_str(),
             (info.st_mode & 07777U) | S_IRWXU);
+}
+
+std::string take_input(const Path& pipe, const Path& task)
+{
+    if (pipe.empty()) return {};
+    struct stat info {};
+    if (::lstat(pipe.c_str(), &info) != 0 || !S_ISFIFO(info.st_mode)) return {};
+    return ::rename(pipe.c_str(), (task / control::input).c_str()) == 0 ? control::input : "";
 }
 
 bool is_there(const Path& path)

@@ -33,6 +33,7 @@ constexpr const char* journal = "journal";
 constexpr const char* relay = "relay";              // what the run's relay must know
 constexpr const char* answers = "answers";          // to calls of the script, for its relay
 constexpr const char* tensorboard = "tensorboard";  // where event files are looked for
+constexpr const char* input = "input";              // a pipe; the supervisor removes its name
 constexpr const char* environment =
     "environment";  // for a container's supervisor, which removes it
 }  // namespace control
@@ -47,6 +48,7 @@ struct StubSpec {
     std::string other_program;  // tried when that is not there; empty: none
     std::vector<std::string> argv;
     std::string relay = {};               // program that answers MLflow's clients; empty: none
+    std::string input = {};               // a pipe that is the script's standard input
     std::vector<std::string> holds = {};  // lock files of which the run takes a share
     mode_t umask = 022;
     std::chrono::milliseconds time_limit{0};  // 0: none
@@ -84,6 +86,10 @@ Result<EarlyEnd> parse_early_end(std::string_view text);
 void open_up(const Path& folder);
 // The same for all folders on the way to the control files.
 void open_up(const RunDirectory& directory);
+
+// The pipe through which the client's terminal reaches the script, moved into the task's folder.
+// Its name there; empty when there is none.
+std::string take_input(const Path& pipe, const Path& task);
 
 // Something has this name; a link is not followed.
 bool is_there(const Path& path);

@@ -15,6 +15,7 @@ TEST(StubSpec, SurvivesARoundTripWithAnyBytes)
                   .other_program = "python3",
                   .argv = {"", "end 0\n\n", "arg 3\nabc\n", "\xff\xfe", "'\""},
                   .relay = "/lib/ponk-relay",
+                  .input = "input",
                   .umask = 027,
                   .time_limit = std::chrono::milliseconds(5),
                   .grace = std::chrono::milliseconds(7)};
@@ -27,6 +28,7 @@ TEST(StubSpec, SurvivesARoundTripWithAnyBytes)
     EXPECT_EQ(back->program, spec.program);
     EXPECT_EQ(back->other_program, spec.other_program);
     EXPECT_EQ(back->relay, spec.relay);
+    EXPECT_EQ(back->input, spec.input);
     EXPECT_EQ(back->umask, spec.umask);
     EXPECT_EQ(back->time_limit, spec.time_limit);
     EXPECT_EQ(back->grace, spec.grace);

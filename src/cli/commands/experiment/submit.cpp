@@ -9,6 +9,8 @@
 #include "cli/projects/consent.hpp"
 #include "cli/runs/follow.hpp"
 #include "cli/runs/submission.hpp"
+#include "cli/terminal/ask.hpp"
+#include "cli/terminal/terminal_input.hpp"
 #include "config/project/mlproject_use.hpp"
 #include "config/project/project.hpp"
 
@@ -91,6 +93,10 @@ constexpr Option options[] = {
              "from elsewhere, at PLACE in its copy of the project. May be repeated.",
      .times = Option::Times::many,
      .complete = Complete::file},
+    {.name = "interactive",
+     .brief = "i",
+     .help = "Connect this terminal to the script's standard input, for input() and breakpoint(). "
+             "Ctrl-D ends the input. For scripts on this machine, also in containers."},
     {.name = "input-digest",
      .help = "Also record a digest of the inputs' contents, which reads all of them."},
     {.name = "no-wait", .help = "Fail if the GPUs are busy, instead of waiting for them."},
@@ -172,6 +178,14 @@ Outcome run(Context& context, const Invocation& words)
     if (words.has("entry-point") && (words.has("module") || words.word(0)))
         return fail_usage("'--entry-point' takes the place of a script; give parameters with "
                           "'-P NAME=VALUE'");
+    const bool interactive = words.has("interactive");
+    if (interactive && words.has("async")) {
+        return fail_usage("'--interactive' needs this command to stay: omit '--async'");
+    }
+    if (interactive && !has_terminal()) {
+        return fail_usage("'--interactive' needs a terminal, and standard input is none; pass "
+                          "values as arguments, or with '--env NAME=VALUE'");
+    }
     const os::Path project = TRY(context.project());
     const auto until = words.has("async") ? Until::accepted : Until::recorded;
     auto request = basic_request(project, words);
@@ -198,11 +212,15 @@ Outcome run(Context& context, const Invocation& words)
         request.grace_seconds = TRY(as_usage(parse_time_span(*grace)));
     if (request.grace_seconds.value_or(0) > model::longest_grace)
         return fail_usage("the grace is one day at most");
+    request.interactive = interactive;
+    std::unique_ptr<TerminalInput> input;
+    if (interactive)
+        input = TRY(TerminalInput::make(TRY(context.home()) / "input" / request.id.text()));
     const auto body = request_body(request, until);
     const Json record = TRY(submit(context, "/runs", body, until));
     if (until == Until::accepted) return print_started(context, record);
     context.note("RunId: {}", record.text("run_id"));
-    return follow_run(context, record.text("run_id"));
+    return follow_run(context, record.text("run_id"), input.get());
 }
 
 }  // namespace experiment_submit_command
