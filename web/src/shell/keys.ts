@@ -4,7 +4,7 @@
 type Handler = (event: KeyboardEvent) => void;
 const stack: Record<string, Handler>[] = [];
 
-const isTyping = (target: EventTarget | null) =>
+const isTyping = (target: EventTarget | null | undefined) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) && (target as HTMLInputElement).type !== 'checkbox';
 
 /** Keys that count until the returned function is called; the last added win. */
@@ -19,7 +19,8 @@ export function addKeys(keys: Record<string, Handler>): () => void {
 addEventListener('keydown', (event) => {
   if (event.defaultPrevented || event.altKey || event.metaKey || document.querySelector('dialog[open]')) return;
   const name = (event.ctrlKey ? 'Ctrl-' : '') + event.key;
-  if (isTyping(event.target) && !event.ctrlKey && event.key !== 'Escape') return;
+  // An editor in a shadow tree is the first on the path.
+  if (isTyping(event.composedPath()[0] ?? null) && !event.ctrlKey && event.key !== 'Escape') return;
   for (let place = stack.length - 1; place >= 0; place--) {
     const handler = stack[place]?.[name];
     if (!handler) continue;
