@@ -186,3 +186,52 @@ def test_a_project_whose_folder_is_gone_says_so(files):
     status, refused = files.ask("GET", "files", "")
     assert status == 404 and "relink" in refused["error"]["hint"]
     os.rename(files.ponk.project.parent / "moved", files.ponk.project)
+
+
+def test_projects_are_made_and_folders_added(files):
+    parent = files.ponk.project.parent
+    ask = lambda body: files.page.ask("POST", "/api/v1/projects", files.session, body)  # noqa: E731
+    samples = files.page.ask("GET", "/api/v1/samples", files.session)[1]["samples"]
+    assert any(one["folder"] == "mnist" for one in samples)
+    status, made = ask({"name": "digits", "folder": str(parent), "sample": "mnist"})
+    assert status == 201 and made["path"] == str(parent / "digits") and (parent / "digits" / "README.md").exists()
+    status, blank = ask({"name": "blank", "folder": str(parent)})
+    assert status == 201 and (parent / "blank" / "aml_config" / "local.compute").exists()
+    (parent / "there").mkdir()
+    status, added = ask({"path": str(parent / "there")})
+    assert status == 201
+    known = {one["id"]: one["path"] for one in files.page.ask("GET", "/api/v1/projects", files.session)[1]["projects"]}
+    assert known[made["id"]] == made["path"] and known[added["id"]] == str(parent / "there") and blank["id"] in known
+    targets = files.page.ask("GET", f"/api/v1/projects/{blank['id']}/targets", files.session)[1]
+    assert [one["name"] for one in targets["targets"]] == ["local"] and targets["run_configurations"] == ["local"]
+    # The same again is a conflict; what is wrong is said, and nothing is left behind.
+    for body, wanted in (({"name": "digits", "folder": str(parent)}, 409), ({"name": "../up", "folder": str(parent)}, 400),
+                         ({"name": "--from=x", "folder": str(parent)}, 400), ({"name": "x", "folder": "relative"}, 400), ({}, 400),
+                         ({"name": "x", "folder": str(parent), "sample": "no such"}, 404), ({"path": str(parent / "none")}, 404),
+                         ({"path": "relative"}, 400), ({"name": "x", "folder": str(parent), "from": "--upload-pack=touch pwned"}, 404)):
+        status, refused = ask(body)
+        assert status == wanted, (body, refused)
+    assert not (parent / "x").exists() and not (parent.parent / "up").exists()
+    # A copy with the id of another project would take its history.
+    copy = parent / "copy"
+    (copy / ".azureml").mkdir(parents=True)
+    (copy / ".azureml" / "project.json").write_bytes((parent / "digits" / ".azureml" / "project.json").read_bytes())
+    status, refused = ask({"path": str(copy)})
+    assert status == 409 and "digits" in refused["error"]["message"]
+
+
+def test_a_clone_runs_nothing(files):
+    import subprocess
+    parent = files.ponk.project.parent
+    source = parent / "source"
+    source.mkdir()
+    git = lambda *words: subprocess.run(["git", "-C", source, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True)  # noqa: E731
+    git("init", "-q")
+    (source / "train.py").write_text("print(1)\n")
+    git("add", "train.py")
+    git("commit", "-q", "-m", "first")
+    status, made = files.page.ask("POST", "/api/v1/projects", files.session, {"name": "cloned", "folder": str(parent), "from": f"file://{source}"})
+    assert status == 201, made
+    assert (parent / "cloned" / "train.py").read_text() == "print(1)\n"
+    status, refused = files.page.ask("POST", "/api/v1/projects", files.session, {"name": "evil", "folder": str(parent), "from": f"ext::sh -c 'touch {parent}/pwned'"})
+    assert status >= 400 and not (parent / "pwned").exists() and not (parent / "evil").exists()

@@ -82,6 +82,10 @@ Result<net::Response> relink_project(const Services& services, const Call& call)
 Result<net::Response> delete_project(const Services& services, const Call& call);
 Result<net::Response> list_assets(const Services& services, const Call& call);
 Result<net::Response> export_history(const Services& services, const Call& call);
+// project_setup.cpp
+Result<net::Response> add_project(const Services& services, const Call& call);
+Result<net::Response> list_samples(const Services& services, const Call& call);
+Result<net::Response> list_project_targets(const Services& services, const Call& call);
 // project_files.cpp
 Result<net::Response> list_project_files(const Services& services, const Call& call);
 Result<net::Response> show_project_file(const Services& services, const Call& call);

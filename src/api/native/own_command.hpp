@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "api/http/services.hpp"
+#include "base/json.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace ponk::api {
+
+// Runs a command of this program as its user would, without a terminal to ask on, and returns what
+// it answers with '-o json', or its error: what only commands do is done the same way for the page.
+// Values of options are given as "--option=value", so that none is taken for an option.
+Result<Json> run_own_command(const Services& services,
+                             std::vector<std::string> words,
+                             std::chrono::seconds limit);
+
+}  // namespace ponk::api
