@@ -28,6 +28,8 @@ std::vector<Route> all_routes()
                             trace_routes(),
                             assessment_routes(),
                             span_routes(),
+                            old_trace_routes(),
+                            trace_correlation_routes(),
                             artifact_routes()}) {
         for (const auto& route : part) {
             all.push_back(route);

@@ -62,6 +62,8 @@ std::span<const Route> registry_routes();
 std::span<const Route> trace_routes();
 std::span<const Route> assessment_routes();
 std::span<const Route> span_routes();
+std::span<const Route> old_trace_routes();
+std::span<const Route> trace_correlation_routes();
 std::span<const Route> metric_routes();
 std::span<const Route> artifact_routes();
 

@@ -133,7 +133,8 @@ Result<> apply(const AssessmentChange& change, Assessment& stored)
     if (change.name) stored.name = *change.name;
     if (change.rationale) stored.rationale = change.rationale;
     for (const auto& [key, value] : change.metadata) {
-        std::erase_if(stored.metadata, [&key](const auto& pair) { return pair.first == key; });
+        std::erase_if(stored.metadata,
+                      [&name = key](const auto& pair) { return pair.first == name; });
         stored.metadata.emplace_back(key, value);
     }
     stored.updated = wall_milliseconds();

@@ -43,6 +43,14 @@ struct TracePage {
     std::string next = {};  // empty at the end
 };
 
+// How many traces pass filters.
+struct TraceCounts {
+    std::int64_t all = 0;
+    std::int64_t first = 0;
+    std::int64_t second = 0;
+    std::int64_t both = 0;
+};
+
 // Traces by their ids, or the oldest that began at `until` or before, at most `most`.
 struct TraceSelection {
     std::vector<std::string> ids = {};
@@ -66,6 +74,10 @@ public:
     Result<std::vector<TraceInfo>> find(const std::vector<std::string>& ids) const;
     // A page ends early when its texts are large.
     Result<TracePage> search(const TraceSearch& search) const;
+    // Of those that `among` finds, whatever its order and page.
+    Result<TraceCounts> count_both(const TraceSearch& among,
+                                   const query::search::Filter& first,
+                                   const query::search::Filter& second) const;
     Result<> set_tag(const std::string& id, const std::string& key, const std::string& value);
     // `not_found` when there is no such tag.
     Result<> remove_tag(const std::string& id, const std::string& key);

@@ -184,6 +184,28 @@ Sql experiments_condition(const std::vector<std::int64_t>& experiments)
         .add("))");
 }
 
+std::vector<Sql> conditions_of(const query::search::Filter& filter)
+{
+    std::vector<Sql> conditions;
+    bool asks_spans = false;
+    for (const auto& comparison : filter) {
+        if (is_about_span(comparison))
+            asks_spans = true;
+        else
+            conditions.push_back(condition_of(comparison));
+    }
+    if (asks_spans) conditions.push_back(spans_condition(filter));
+    return conditions;
+}
+
+// 1 or 0.
+Sql whether(const query::search::Filter& filter)
+{
+    const auto conditions = conditions_of(filter);
+    if (conditions.empty()) return Sql("1");
+    return Sql("coalesce((").add(all_of(conditions)).add("), 0)");
+}
+
 }  // namespace
 
 RowSearch trace_rows(const TraceSearch& search)
@@ -194,15 +216,32 @@ RowSearch trace_rows(const TraceSearch& search)
                    .columns = columns_of(search.order_by),
                    .page = search.page,
                    .limit = search.limit};
-    bool asks_spans = false;
-    for (const auto& comparison : search.filter) {
-        if (is_about_span(comparison))
-            asks_spans = true;
-        else
-            rows.where.push_back(condition_of(comparison));
-    }
-    if (asks_spans) rows.where.push_back(spans_condition(search.filter));
+    for (const auto& condition : conditions_of(search.filter))
+        rows.where.push_back(condition);
     return rows;
+}
+
+Result<TraceCounts> Traces::count_both(const TraceSearch& among,
+                                       const query::search::Filter& first,
+                                       const query::search::Filter& second) const
+{
+    return HistoryAccess::database(history_).read(
+        [&](db::Connection& reader) -> Result<TraceCounts> {
+            auto statement = TRY(Sql("SELECT count(*), coalesce(sum(a), 0), coalesce(sum(b), 0),"
+                                     " coalesce(sum(a AND b), 0) FROM (SELECT ")
+                                     .add(whether(first))
+                                     .add(" AS a, ")
+                                     .add(whether(second))
+                                     .add(" AS b FROM trace WHERE ")
+                                     .add(all_of(trace_rows(among).where))
+                                     .add(")")
+                                     .prepare(reader));
+            TRY(statement.step());
+            return TraceCounts{statement.integer(0),
+                               statement.integer(1),
+                               statement.integer(2),
+                               statement.integer(3)};
+        });
 }
 
 Result<TracePage> Traces::search(const TraceSearch& search) const

@@ -9,6 +9,7 @@ import numpy
 import pandas
 from calls import FOLDER, URI, ModelRegistryClient, TrackingServiceClient, c, call, called, k
 from mlflow.entities import AssessmentError, AssessmentSource, Expectation, Feedback, IssueReference, LoggedModelOutput, TraceInfo, TraceLocation, TraceState
+from mlflow.entities.trace_status import TraceStatus
 from mlflow.tracing.client import TracingClient
 
 
@@ -58,6 +59,12 @@ def tracing():
                       assessments=[Feedback(name="along", value=1), Expectation(name="wanted", value=[1])])
     call("TracingClient.start_trace with_assessments", lambda: t.start_trace(again).assessments)
     call("TracingClient.calculate_trace_filter_correlation", lambda: t.calculate_trace_filter_correlation([k.exp], "tags.x = 'y'", "tags.l = 'w'"))
+    for name, one, two, base in (("same", "tags.x = 'y'", "tags.x = 'y'", None), ("none", "tags.x = 'y'", "tags.x = 'z'", None),
+                                 ("never", "tags.x = 'y'", "name = 'work'", None), ("base", "tags.x = 'y'", "tags.l = 'w'", "status = 'OK'"),
+                                 ("wrong", "bogus = 1", "tags.x = 'y'", None)):
+        call("TracingClient.calculate_trace_filter_correlation " + name,
+             lambda one=one, two=two, base=base: t.calculate_trace_filter_correlation([k.exp], one, two, base))
+    older(t)
     call("TracingClient.get_online_trace_details", lambda: t.get_online_trace_details(trace, "t", "r"))
     for name, text in (("text", "trace.text LIKE '%part%'"), ("no_text", "trace.text LIKE '%nowhere%'"), ("span_name", "span.name = 'part'"),
                        ("span_type", "span.type = 'UNKNOWN'"), ("span_status", "span.status = 'OK'"), ("span_names", "span.name IN ('part', 'x')"),
@@ -115,6 +122,16 @@ def assessed(trace, run):
     call("assessment.delete_assessment of_no_trace", lambda: mlflow.delete_assessment("tr-none", "a-none"))
     call("TracingClient.get_trace_info with_many_assessments",
          lambda: sorted((one.name, str(one.source.source_type), one.valid) for one in TracingClient(URI).get_trace_info(trace).assessments))
+
+
+def older(t):
+    """The calls of MLflow 2, which its present client still has for older servers."""
+    call("TracingClient.start_trace of_2", lambda: t.store.deprecated_start_trace_v2(k.exp, 1700000000000, {"a": "b"}, {"mlflow.traceName": "old"}), "old")
+    old = k.id("old", "request_id")
+    call("TracingClient.start_trace end_of_2",
+         lambda: t.store.deprecated_end_trace_v2(old, 1700000000250, TraceStatus.OK, {"c": "d"}, {"e": "f"}))
+    call("TracingClient.get_trace_info of_2", lambda: t.get_trace_info(old))
+    call("TracingClient.start_trace end_of_none", lambda: t.store.deprecated_end_trace_v2("none", 1700000000250, TraceStatus.OK, {}, {}))
 
 
 def spans(trace):
