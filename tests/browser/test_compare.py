@@ -79,3 +79,20 @@ def test_a_phone_compares_without_scrolling_the_page_sideways(visit, runs):
     page = visit(f"/compare?runs={','.join(runs)}", width=390, height=844)
     until(page, "document.querySelectorAll('thead a').length === 3")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_inputs_are_shown_and_compared_also_where_a_snapshot_has_links(visit, served):
+    served.write("look.py", "print('looked')\n")
+    (served.project / "same.py").symlink_to("look.py")
+    found = []
+    for text in ("1\n", "1\n2\n"):
+        served.write("data/one.csv", text)
+        served.write("more/two.csv", "3\n")
+        served.run("submit", "--input", "data", "--input", "more", "look.py")
+        found.append(served.json("history", "info", "last")["run_id"])
+    page = visit(f"/compare?runs={','.join(found)}")
+    page.get_by_role("heading", name="Compare 2 runs").wait_for()
+    assert row(page, "data") == ["1 / 2 B", "1 / 4 B"]
+    page = visit(f"/run/{found[0]}")
+    for name in ("data", "more"):
+        page.get_by_role("definition").filter(has_text=name).first.wait_for()

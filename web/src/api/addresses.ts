@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses that a frame, an image or a download can use: good for some minutes, and for this one thing.
 import { send } from './client';
+import type { SignedAddress } from './types';
 
 export async function signed(path: string, show: 'frame' | 'download', query: Record<string, string> = {}): Promise<string> {
-  return (await send<{ address: string }>('POST', 'api/v1/ui/addresses', { path, query, show })).address;
+  return (await send<SignedAddress>('POST', 'api/v1/ui/addresses', { path, query, show })).address;
 }
 
 /** The browser's own download: it may be larger than what a page can hold. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests to the daemon. Every address is relative to the document, so the page works below a path prefix.
 
+import type { ErrorAnswer } from './types';
+
 /** What the daemon said, or that it did not answer (`kind` is 'offline' then). */
 export class ApiError extends Error {
   constructor(readonly kind: string, message: string, readonly hint: string, readonly status: number) {
@@ -64,7 +66,7 @@ export async function ask(path: string, { method, body, signal, open }: Ask = {}
   }
   if (response.ok) return response;
   if (response.status === 401 && !open) whenEnded();
-  const told = (await response.json().catch(() => null)) as { error?: { kind?: string; message?: string; hint?: string }; error_code?: string; message?: string } | null;
+  const told = (await response.json().catch(() => null)) as Partial<ErrorAnswer> & { error_code?: string; message?: string } | null;
   throw new ApiError(told?.error?.kind ?? told?.error_code ?? 'internal', told?.error?.message ?? told?.message ?? `${response.status} ${response.statusText}`,
     told?.error?.hint ?? '', response.status);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curves of metrics as the daemon reduces them: real points, of each pixel the first, last, lowest and highest.
 import { ApiError, ask } from '../api/client';
+import type { CurveHead, Scalar } from '../api/types';
 
-export type Axis = 'step' | 'relative' | 'wall';
+export type Axis = CurveHead['x'];
 export interface Window {
   from: bigint;
   to: bigint;
@@ -37,15 +38,7 @@ export interface Wanted {
   smooth: number;
 }
 
-type Told = number | string | null;
-interface Head {
-  x: Axis;
-  from: string;
-  to: string;
-  curves: { run: string; key: string; count: number; rows: number; at: number; columns: string[]; min: Told; max: Told; last: Told; nonfinite: number }[];
-}
-
-const asNumber = (value: Told): number | null => (value === null ? null : typeof value === 'number' ? value : Number(value));
+const asNumber = (value: Scalar | null): number | null => (value === null ? null : typeof value === 'number' ? value : Number(value));
 const safe = BigInt(Number.MAX_SAFE_INTEGER);
 const size = (value: bigint) => (value < 0n ? -value : value);
 /** Numbers as they are where all of them fit; else counted from the first. */
@@ -56,7 +49,7 @@ export function decoded(body: ArrayBuffer): Curves {
   const view = new DataView(body);
   if (body.byteLength < 16 || view.getUint32(0) !== 0x504e4b43 || view.getUint32(4, true) !== 1) throw new ApiError('damaged', 'The answer holds no curves', '', 200);
   const length = view.getUint32(8, true);
-  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(body, 16, length))) as Head;
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(body, 16, length))) as CurveHead;
   const [from, to] = [BigInt(head.from), BigInt(head.to)];
   const base = baseOf(from, to);
   const curves = head.curves.map((curve) => {

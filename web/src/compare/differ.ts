@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What differs between runs: rows of one value for each run, in groups.
-import type { FullRun, Package, Snapshot } from '../run/types';
+import type { Package, Run, Snapshot } from '../api/types';
 import { verdictWord } from './words';
 
 export type GroupName = 'run' | 'params' | 'metrics' | 'code' | 'packages' | 'environment' | 'data' | 'tags';
@@ -14,7 +14,7 @@ export interface Row {
   best: number[];
 }
 export interface Known {
-  run: FullRun;
+  run: Run;
   packages: Package[] | null;
   snapshot: Snapshot | null;
 }
@@ -58,11 +58,11 @@ export function rowsOf(known: Known[], words: Record<'script' | 'arguments' | 't
     row('run', words.arguments, runs.map((run) => run.arguments.join(' '))),
     row('run', words.target, runs.map((run) => run.target)),
     row('code', words.commit, runs.map((run) => (run.git ? run.git.commit.slice(0, 10) + (run.git.dirty ? ' +' : '') : null))),
-    ...spread('code', known.map(({ snapshot }) => Object.fromEntries((snapshot?.files ?? []).map((file) => [file.path, file.digest.slice(0, 8)])))),
+    ...spread('code', known.map(({ snapshot }) => Object.fromEntries((snapshot?.files ?? []).map((file) => [file.path, file.digest?.slice(0, 8) ?? `${file.size} B`])))),
     ...spread('packages', known.map(({ packages }) => Object.fromEntries((packages ?? []).map((one) => [one.name, one.version])))),
     row('environment', 'Python', runs.map((run) => run.environment?.version || null)),
     row('environment', words.image, runs.map((run) => run.environment?.base_image || null)),
-    ...spread('data', runs.map((run) => Object.fromEntries((run.inputs ?? []).map((input) => [input.path, input.digest?.slice(0, 12) ?? '✓'])))),
+    ...spread('data', runs.map((run) => Object.fromEntries((run.configuration?.inputs ?? []).map((input) => [input.path ?? '', input.digest?.slice(0, 12) ?? `${input.files ?? 0} / ${input.bytes ?? 0} B`])))),
     ...spread('tags', runs.map((run) => Object.fromEntries(Object.entries(run.tags).filter(([name]) => !name.startsWith('mlflow.'))))),
   ].filter((one) => one.values.some((value) => value !== null && value !== ''));
 }

@@ -2,6 +2,7 @@
 // A log of any size, read in blocks of bytes where it is looked at. A line belongs to the block in which it
 // begins; a block is read up to the end of its last line, so that blocks can be read in any order.
 import { ask, get } from '../api/client';
+import type { LogTail } from '../api/types';
 
 export interface Line {
   /** Where it begins, in bytes of the log. */
@@ -65,7 +66,7 @@ export class LogSource {
 
   /** Finds the end of the log. What is served may be longer or shorter than its file: secrets are masked. */
   async measure(): Promise<number> {
-    const { from } = await get<{ from: number }>(`api/v1/runs/${this.run}/log/tail?lines=1`, this.stop.signal);
+    const { from } = await get<LogTail>(`api/v1/runs/${this.run}/log/tail?lines=1`, this.stop.signal);
     const own = new AbortController();
     const response = await ask(`api/v1/runs/${this.run}/log?from=${from}`, { signal: AbortSignal.any([own.signal, this.stop.signal]) });
     const reader = response.body?.getReader();

@@ -30,6 +30,9 @@ export function exactly(time: string | null): string {
   return time ? new Intl.DateTimeFormat(locale(), { dateStyle: 'full', timeStyle: 'long' }).format(new Date(time)) : '';
 }
 
+/** Milliseconds since then; of no time, no number. */
+export const age = (time: string | null) => (time ? clock.now - Date.parse(time) : NaN);
+
 /** 0.4 s, 0:12, 22:05, 3:04:09, 2 d 03:04 */
 export function span(milliseconds: number | null): string {
   if (milliseconds === null || !Number.isFinite(milliseconds) || milliseconds < 0) return '–';

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run as it is now: asked for again while it is under way, and what was last known while nobody answers.
 import { ApiError, ask, get } from '../api/client';
-import { active, type Run } from '../api/types';
+import { active, type Artifacts, type MetricList, type Run, type RunEvent } from '../api/types';
 import { visible } from '../parts/numbers';
-import type { Artifacts, FullRun, RunEvent } from './types';
 
 export class RunLook {
-  run = $state.raw<FullRun | null>(null);
+  run = $state.raw<Run | null>(null);
   names = $state.raw<string[] | null>(null);
   files = $state.raw<Artifacts | null>(null);
   events = $state.raw<RunEvent[]>([]);
@@ -33,12 +32,12 @@ export class RunLook {
   async look(): Promise<void> {
     const { signal } = this.stop;
     try {
-      const run = await get<FullRun>(`api/v1/runs/${encodeURIComponent(this.id)}`, signal);
+      const run = await get<Run>(`api/v1/runs/${encodeURIComponent(this.id)}`, signal);
       const path = `api/v1/runs/${run.run_id}`;
       const print = JSON.stringify([run.metrics, run.status]);
       const [events, names, files] = await Promise.all([
         ask(`${path}/events?after=${this.events.at(-1)?.seq ?? 0}`, { signal }).then((answer) => answer.text()),
-        this.names && print === this.shown ? this.names : get<{ metrics: Record<string, unknown> }>(`${path}/metrics?points=0`, signal).then(({ metrics }) => Object.keys(metrics)),
+        this.names && print === this.shown ? this.names : get<MetricList>(`${path}/metrics?points=0`, signal).then(({ metrics }) => Object.keys(metrics)),
         this.files && !this.live && !active.includes(run.status) ? this.files : get<Artifacts>(`${path}/artifacts`, signal),
       ]);
       const added = events.split('\n').filter(Boolean).map((line) => JSON.parse(line) as RunEvent);

@@ -45,7 +45,7 @@ export class RunList {
       this.took = performance.now() - began;
       this.runs = page.runs;
       this.next = page.next || null;
-      this.total = page.total ?? (this.next ? null : page.runs.length);
+      this.total = this.next ? null : page.runs.length;
       this.fresh = 0;
       this.problem = null;
       this.known = true;
@@ -95,7 +95,6 @@ export class RunList {
       if (signal.aborted) return;
       const there = new Set(this.runs.map((run) => run.run_id));
       this.fresh = page.runs.filter((run) => !there.has(run.run_id)).length;
-      if (page.total !== undefined) this.total = page.total;
       const now = new Set([...page.runs, ...under_way].map((run) => run.run_id));
       const ended = this.runs.filter((run) => isActive(run) && !now.has(run.run_id)).slice(0, 20);
       const asked = await Promise.all(ended.map((run) => get<Run>(`api/v1/runs/${run.run_id}`, signal).catch(() => run)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who looks at the page: a session of the daemon, whose token lives as long as the tabs of this address.
 import { ApiError, ask, get, onSessionEnded, send, useSession } from '../api/client';
-import type { Session } from '../api/types';
+import type { NewSession, OwnSession } from '../api/types';
 import { chooseProject } from '../shell/projects.svelte';
 import { parsePlace, place } from '../shell/router.svelte';
 import { answerTabs, askTabs } from './tabs';
@@ -9,7 +9,7 @@ import { answerTabs, askTabs } from './tabs';
 const kept = 'ponk.session';
 type Stage = 'starting' | 'login' | 'offline' | 'open';
 
-export const session = $state<{ stage: Stage; ended: boolean; problem: ApiError | null; who: Session | null }>({
+export const session = $state<{ stage: Stage; ended: boolean; problem: ApiError | null; who: OwnSession | null }>({
   stage: 'starting', ended: false, problem: null, who: null,
 });
 
@@ -21,7 +21,7 @@ const told = (problem: unknown) => (problem instanceof ApiError ? problem : new 
 
 async function open(token: string): Promise<void> {
   useSession(token);
-  session.who = await get<Session>('api/v1/ui/session');
+  session.who = await get<OwnSession>('api/v1/ui/session');
   session.stage = 'open';
   session.problem = null;
   session.ended = false;
@@ -30,7 +30,7 @@ async function open(token: string): Promise<void> {
 /** A code or a token becomes a session; what was wrong with it is in `session.problem`. */
 export async function login(how: { code: string } | { token: string }): Promise<void> {
   try {
-    const answer = (await (await ask('api/v1/ui/login', { body: how, open: true })).json()) as { session: string };
+    const answer = (await (await ask('api/v1/ui/login', { body: how, open: true })).json()) as NewSession;
     sessionStorage.setItem(kept, answer.session);
     await open(answer.session);
   } catch (problem) {

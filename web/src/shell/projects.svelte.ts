@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The projects, and the one that is looked at: remembered, and '' for all of them.
 import { get } from '../api/client';
-import type { Project } from '../api/types';
+import type { Project, ProjectList } from '../api/types';
 import { counts } from './counts.svelte';
 
 const kept = 'ponk.project';
@@ -12,7 +12,7 @@ export const projects = $state<{ all: Project[]; known: boolean; problem: unknow
 
 export async function loadProjects(): Promise<void> {
   try {
-    projects.all = (await get<{ projects: Project[] }>('api/v1/projects')).projects;
+    projects.all = (await get<ProjectList>('api/v1/projects')).projects;
     projects.problem = null;
     projects.known = true;
     if (projects.current && !projects.all.some((project) => project.id === projects.current)) projects.current = '';
