@@ -10,6 +10,8 @@
 
 extern "C" const char ponk_samples[];
 extern "C" const char ponk_samples_end[];
+extern "C" const char ponk_report[];
+extern "C" const char ponk_report_end[];
 extern "C" const char ponk_agent_program[];
 extern "C" const char ponk_agent_program_end[];
 
@@ -55,7 +57,8 @@ int main(int argc, char** argv)
                                      argv,
                                      {.run_daemon = run_daemon,
                                       .check_serve = check_serve,
-                                      .samples = {ponk_samples, ponk_samples_end}});
+                                      .samples = {ponk_samples, ponk_samples_end},
+                                      .report = {ponk_report, ponk_report_end}});
     } catch (const std::exception& problem) {
         std::fprintf(stderr, "ponk: error: %s\n", problem.what());
         return ponk::cli::exit_code::internal;

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the page and packs it for the program: tools/build_page.py --out FILE [--cache DIR] web
-                                                tools/build_page.py --out FILE --without REASON
+"""Builds the page and packs it for the program: tools/build_page.py --out FILE --report FILE [--cache DIR] web
+                                                tools/build_page.py --out FILE --report FILE --without REASON
 
 The page is web/dist when that is there and no source is newer (a release's sources have it), else what
 `npm ci` and `npm run build` make of a copy of web/ in DIR/page, with tools/node.sh. What was built is kept in
 DIR/page by the hash of its sources, so that every build of the same sources takes it from there. Where there
 is no Node.js, or packages cannot be fetched, the packed file says so, and so does 'ponk ui'; a page that does
-not compile is an error. src/webui/page_files.hpp has the format.
+not compile is an error. src/webui/page_files.hpp has the format. The report (docs/design/report.md) is built with
+the page and is no part of it; its file is empty where there is no page.
 """
 import argparse
 import fcntl
@@ -27,6 +28,7 @@ TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=u
          ".css": "text/css; charset=utf-8", ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png",
          ".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8", ".webmanifest": "application/manifest+json"}
 NOT_SOURCES = {"node_modules", "dist"}
+REPORT = "report.html"
 HASHED = re.compile(r"^assets/.*-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$")
 
 
@@ -37,9 +39,9 @@ class Missing(Exception):
 def pack(dist, missing=""):
     entries, bodies, at = [], [], 0
     for path in sorted(dist.rglob("*")) if dist else []:
-        if not path.is_file():
-            continue
         name = path.relative_to(dist).as_posix()
+        if not path.is_file() or name == REPORT:
+            continue
         raw = path.read_bytes()
         body = gzip.compress(raw, 9, mtime=0)
         entries.append({"name": name, "type": TYPES.get(path.suffix, "application/octet-stream"),
@@ -98,26 +100,33 @@ def build(web, cache):
 
 
 def packed_page(web, cache):
+    """The page as it is embedded, and the report."""
     built = web / "dist" / "index.html"
-    if built.exists() and all(path.stat().st_mtime <= built.stat().st_mtime for path in sources(web)):
-        return pack(web / "dist")
+    if built.exists() and (web / "dist" / REPORT).exists() and all(path.stat().st_mtime <= built.stat().st_mtime for path in sources(web)):
+        return pack(web / "dist"), (web / "dist" / REPORT).read_bytes()
     if not (web / "package-lock.json").exists():
         raise Missing("the sources have no page")
     cache.mkdir(parents=True, exist_ok=True)
     with open(cache / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        kept = cache / (hash_of(web) + ".pack")
-        if not kept.exists():
-            bytes_ = pack(build(web, cache))
-            part = kept.with_suffix(".part")
-            part.write_bytes(bytes_)
-            part.rename(kept)
-        return kept.read_bytes()
+        kept, report = (cache / (hash_of(web) + ending) for ending in (".pack", ".report"))
+        if not kept.exists() or not report.exists():
+            dist = build(web, cache)
+            write_whole(report, (dist / REPORT).read_bytes())
+            write_whole(kept, pack(dist))
+        return kept.read_bytes(), report.read_bytes()
+
+
+def write_whole(path, content):
+    part = path.with_suffix(".part")
+    part.write_bytes(content)
+    part.rename(path)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser.add_argument("--report", required=True, type=pathlib.Path)
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path(".cache"))
     parser.add_argument("--without", default="")
     parser.add_argument("web", nargs="?", type=pathlib.Path)
@@ -125,12 +134,13 @@ def main():
     try:
         if words.without or not words.web:
             raise Missing(words.without or "no sources were named")
-        packed = packed_page(words.web, words.cache / "page")
+        packed, report = packed_page(words.web, words.cache / "page")
     except Missing as reason:
         if not words.without:
             print("build_page.py: the program gets no page: %s" % reason, file=sys.stderr)
-        packed = pack(None, str(reason))
+        packed, report = pack(None, str(reason)), b""
     words.out.write_bytes(packed)
+    words.report.write_bytes(report)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { svelte } from '@sveltejs/vite-plugin-svelte';
-import { defineConfig, type Plugin } from 'vite';
-import { catalogueOf, languages } from './build/catalogues.mjs';
-import { licences } from './build/licences.mjs';
-
-// A language is one small file, fetched when it is chosen, however many areas its catalogue has.
-function generated(): Plugin {
-  const prefix = 'virtual:';
-  return {
-    name: 'ponk-generated',
-    resolveId: (id) => (id.startsWith(prefix) ? '\0' + id : undefined),
-    load(id) {
-      if (id === '\0virtual:licences') return `export default ${JSON.stringify(licences())};`;
-      const language = languages.find((name) => id === `\0virtual:catalogue/${name}`);
-      return language ? `export default ${JSON.stringify(catalogueOf(language))};` : undefined;
-    },
-  };
-}
+import { defineConfig } from 'vite';
+import { generated } from './build/generated.mjs';
 
 // For work on the page: `npm run dev` beside a daemon, whose loopback port is PONK_PORT.
 const daemon = `http://127.0.0.1:${process.env.PONK_PORT ?? '8080'}`;

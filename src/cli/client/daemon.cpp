@@ -318,12 +318,12 @@ Result<net::Reply> Daemon::call(std::string_view method,
     return reply;
 }
 
-Result<Json> Daemon::send(std::string_view method,
-                          const std::string& path,
-                          const Json& body,
-                          Repeat repeat,
-                          milliseconds limit,
-                          std::stop_token stop)
+Result<net::Reply> Daemon::answered(std::string_view method,
+                                    const std::string& path,
+                                    const Json& body,
+                                    Repeat repeat,
+                                    milliseconds limit,
+                                    std::stop_token stop)
 {
     const std::string text = body.is_null() ? std::string() : to_json(body);
     const Deadline deadline = after(limit);
@@ -344,9 +344,25 @@ Result<Json> Daemon::send(std::string_view method,
                     : "It may still be working: check with 'ponk daemon status'."));
     }
     if (reply->status >= 400) return tl::unexpected(error_of(*reply));
-    if (reply->body.empty()) return Json();
-    return parse_json(reply->body, {.values = JsonLimits::any_number})
+    return reply;
+}
+
+Result<Json> Daemon::send(std::string_view method,
+                          const std::string& path,
+                          const Json& body,
+                          Repeat repeat,
+                          milliseconds limit,
+                          std::stop_token stop)
+{
+    const auto reply = TRY(answered(method, path, body, repeat, limit, std::move(stop)));
+    if (reply.body.empty()) return Json();
+    return parse_json(reply.body, {.values = JsonLimits::any_number})
         .map_error(while_doing("the answer of {}", name()));
+}
+
+Result<std::string> Daemon::ask_bytes(const std::string& path, const Json& body, milliseconds limit)
+{
+    return TRY(answered("POST", path, body, Repeat::when_broken, limit, {})).body;
 }
 
 Result<> Daemon::stream(const std::string& path,

@@ -55,6 +55,10 @@ public:
                       Repeat repeat = Repeat::never,
                       std::chrono::milliseconds limit = answer_limit,
                       std::stop_token stop = {});
+    // POST with an answer that is not JSON; nothing changes by asking twice.
+    Result<std::string> ask_bytes(const std::string& path,
+                                  const Json& body,
+                                  std::chrono::milliseconds limit = answer_limit);
     // The body of a GET, as it comes. `quiet` bounds the time without a byte.
     Result<> stream(const std::string& path,
                     const net::Client::Sink& sink,
@@ -89,6 +93,13 @@ private:
     }
     Daemon(ServerAddress server, std::string token);
 
+    // What answers `send`, whatever it is.
+    Result<net::Reply> answered(std::string_view method,
+                                const std::string& path,
+                                const Json& body,
+                                Repeat repeat,
+                                std::chrono::milliseconds limit,
+                                std::stop_token stop);
     Result<net::Reply> call(std::string_view method,
                             const std::string& path,
                             const std::string& body,

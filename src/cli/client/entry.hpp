@@ -38,6 +38,7 @@ struct Entry {
     // Whether the daemon would serve this address, as far as can be known before it does.
     Result<> (*check_serve)(const ServedAddress& address) = nullptr;
     std::string_view samples = {};  // the packed gallery (tools/pack_samples.py)
+    std::string_view report = {};   // a report without data (web/build/report.mjs); may be empty
 };
 
 }  // namespace ponk::cli

@@ -25,7 +25,8 @@ export function better(name: string): -1 | 0 | 1 {
   return /acc|auc|f1|precision|recall|score|r2|map|iou|bleu|reward/i.test(name) ? 1 : 0;
 }
 
-const last = (value: unknown): string | number | null => {
+/** The last value of a metric, however the record has it. */
+export const last = (value: unknown): string | number | null => {
   if (typeof value === 'number' || typeof value === 'string') return value;
   if (Array.isArray(value)) return last(value.at(-1));
   return value && typeof value === 'object' && 'last' in value ? last(value.last) : null;
@@ -39,10 +40,14 @@ function row(group: GroupName, name: string, values: Row['values']): Row {
   return { group, name, values, differs, best: top === null ? [] : values.flatMap((value, at) => (value === top ? [at] : [])) };
 }
 
-/** One row for each name that any of the runs has. */
-function spread(group: GroupName, all: Record<string, string | number | null>[]): Row[] {
-  const names = [...new Set(all.flatMap(Object.keys))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
-  return names.map((name) => row(group, name, all.map((one) => one[name] ?? null)));
+/** One row for each name that any of the runs has. Runs of which nothing is known (null) do not differ. */
+function spread(group: GroupName, all: (Record<string, string | number | null> | null)[]): Row[] {
+  const names = [...new Set(all.flatMap((one) => Object.keys(one ?? {})))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  const known = all.filter((one) => one !== null);
+  return names.map((name) => {
+    const whole = row(group, name, all.map((one) => one?.[name] ?? null));
+    return { ...whole, differs: known.some((one) => (one[name] ?? null) !== (known[0]?.[name] ?? null)) };
+  });
 }
 
 export function rowsOf(known: Known[], words: Record<'script' | 'arguments' | 'target' | 'status' | 'gpu' | 'duration' | 'image' | 'commit', string>, time: (milliseconds: number | null) => string, state: (word: string) => string): Row[] {
@@ -58,8 +63,8 @@ export function rowsOf(known: Known[], words: Record<'script' | 'arguments' | 't
     row('run', words.arguments, runs.map((run) => run.arguments.join(' '))),
     row('run', words.target, runs.map((run) => run.target)),
     row('code', words.commit, runs.map((run) => (run.git ? run.git.commit.slice(0, 10) + (run.git.dirty ? ' +' : '') : null))),
-    ...spread('code', known.map(({ snapshot }) => Object.fromEntries((snapshot?.files ?? []).map((file) => [file.path, file.digest?.slice(0, 8) ?? `${file.size} B`])))),
-    ...spread('packages', known.map(({ packages }) => Object.fromEntries((packages ?? []).map((one) => [one.name, one.version])))),
+    ...spread('code', known.map(({ snapshot }) => snapshot && Object.fromEntries((snapshot.files ?? []).map((file) => [file.path, file.digest?.slice(0, 8) ?? `${file.size} B`])))),
+    ...spread('packages', known.map(({ packages }) => packages && Object.fromEntries(packages.map((one) => [one.name, one.version])))),
     row('environment', 'Python', runs.map((run) => run.environment?.version || null)),
     row('environment', words.image, runs.map((run) => run.environment?.base_image || null)),
     ...spread('data', runs.map((run) => Object.fromEntries((run.configuration?.inputs ?? []).map((input) => [input.path ?? '', input.digest?.slice(0, 12) ?? `${input.files ?? 0} / ${input.bytes ?? 0} B`])))),

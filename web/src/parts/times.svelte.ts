@@ -43,3 +43,8 @@ export function span(milliseconds: number | null): string {
   if (hours >= 48) return `${Math.floor(hours / 24)} d ${two(hours % 24)}:${two(minutes)}`;
   return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
+
+/** Date and time in a table that is read at any time. */
+export function moment(time: string | null): string {
+  return time ? new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(time)) : '–';
+}

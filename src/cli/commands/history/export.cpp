@@ -3,6 +3,8 @@
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/history/csv_export.hpp"
+#include "cli/commands/history/report_document.hpp"
+#include "cli/commands/history/report_export.hpp"
 #include "cli/runs/run_search.hpp"
 #include "net/target.hpp"
 
@@ -25,6 +27,11 @@ constexpr Option options[] = {
      .help = "jsonl: everything about each run. csv: a table of runs. Default: jsonl.",
      .complete = Complete::choice,
      .choices = forms},
+    {.name = "html",
+     .value = "FILE",
+     .help = "Write a report instead: one HTML file with the runs and their charts, which any "
+             "browser shows without a network. At most 100 runs.",
+     .complete = Complete::file},
     {.name = "points", .help = "With CSV: write every point of every metric instead of the runs."},
     {.name = "filter", .value = "TEXT", .help = "Only runs that match, as in 'ponk history list'."},
     {.name = "experiment",
@@ -43,6 +50,8 @@ constexpr Example examples[] = {
     {"ponk history export --format csv -d runs.csv", "Write one line per run, for a spreadsheet."},
     {"ponk history export --format csv --points last",
      "Print every logged value of the newest run."},
+    {"ponk history export --html report.html 1 2 3",
+     "Write a report of three runs, to send to somebody."},
 };
 
 // What the runs are, once and for all; each of them is fetched when its turn comes.
@@ -60,8 +69,10 @@ tl::expected<Choice, Failure> choice_of(Context& context, const Invocation& word
     choice.search = TRY(search_options(words));
     choice.search.set("hidden", true);
     // Lines say which were deleted, a table cannot.
-    if (words.text("format") == "csv") choice.search.set("deleted", false);
-    choice.search.set("order_by", JsonArray{"start_time ASC"});
+    if (words.text("format") == "csv" || words.has("html")) choice.search.set("deleted", false);
+    // A report has the newest where it cannot have all.
+    choice.search.set("order_by",
+                      JsonArray{words.has("html") ? "start_time DESC" : "start_time ASC"});
     if (!words.words().empty()) {
         for (const auto* chooser : {"filter", "experiment"}) {
             if (words.has(chooser))
@@ -190,14 +201,66 @@ Outcome export_lines(Context& context, const Choice& choice, int out)
     return exit_code::success;
 }
 
+// All of it or nothing: half a report would open as an empty page.
+Outcome export_report(Context& context, const Choice& choice, const std::string& name)
+{
+    Daemon* daemon = TRY(context.daemon());
+    std::vector<std::string> ids;
+    std::size_t count = 0;
+    TRY(each_run(*daemon, choice, [&](const Json& run) -> Result<> {
+        if (++count <= most_report_runs) ids.push_back(run.text("run_id"));
+        return {};
+    }));
+    if (ids.empty()) {
+        return tl::unexpected<Failure>(
+            Error(ErrorKind::not_found,
+                  "no run was found for the report",
+                  "'ponk history list' takes the same --filter and shows what it finds."));
+    }
+    const os::Fd file = TRY(new_file(name));
+    const auto written = [&]() -> Result<ReportMade> {
+        auto made = TRY(make_report(*daemon, ids, count - ids.size(), context.entry().report));
+        TRY(os::write_all(file.get(), made.document)
+                .map_error(while_doing("write {}", os::in_quotes(name))));
+        return made;
+    }();
+    if (!written) {
+        ::unlink(name.c_str());
+        return tl::unexpected<Failure>(written.error());
+    }
+    context.note("{} run{} in the report {}, {}",
+                 ids.size(),
+                 ids.size() == 1 ? "" : "s",
+                 os::in_quotes(name),
+                 byte_size_text(written->document.size()));
+    if (count > ids.size())
+        context.note("{} older runs are left out: a report has at most {}; --filter chooses others",
+                     count - ids.size(),
+                     most_report_runs);
+    if (written->metrics_left_out > 0)
+        context.note("{} metrics have no chart in it: a report has at most {}",
+                     written->metrics_left_out,
+                     most_report_metrics);
+    if (written->values_left_out > 0)
+        context.note("{} long texts or values are shortened or left out; "
+                     "without --html, 'ponk history export' writes all",
+                     written->values_left_out);
+    return exit_code::success;
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
+    for (const auto* other : {"format", "destination", "points"}) {
+        if (words.has("html") && words.has(other))
+            return fail_usage("--html writes a report: do not give --{} as well", other);
+    }
     const auto form = words.value("format").value_or("jsonl");
     if (std::ranges::count(forms, form) == 0)
         return fail_usage("--format takes jsonl or csv, not '{}'", printable(form));
     if (words.has("points") && form != "csv")
         return fail_usage("--points needs --format csv; JSON Lines always contain all points");
     const Choice choice = TRY(choice_of(context, words));
+    if (const auto name = words.value("html")) return export_report(context, choice, *name);
     Daemon* daemon = TRY(context.daemon());
     os::Fd file;
     int out = STDOUT_FILENO;
@@ -218,7 +281,7 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_history_export = {
     .path = "history export",
-    .summary = "Write runs with all their metric points as JSON Lines or CSV",
+    .summary = "Write runs with all their metric points as JSON Lines or CSV, or a report",
     .description =
         "JSON Lines: one line per run, oldest first: {\"run\": record, \"experiment\": …, "
         "\"metrics\": {name: {latest, count, points: [[step, time in ms, value], …]}}, \"inputs\": "
@@ -229,7 +292,9 @@ constinit const Command cmd_history_export = {
         "with the latest value; with --points one line per point: run_id, key, step, time in ms "
         "since 1970, value. Values are quoted as in RFC 4180; lines end with a newline. A text "
         "that a spreadsheet would read as a formula (it starts with = + - @ and is not a number) "
-        "gets a leading apostrophe.",
+        "gets a leading apostrophe.\nReport (--html): a table of the runs, what differs between "
+        "them, a chart for each metric that has lost no peak, and for each run its command, "
+        "packages, code and GPU verdict. It loads nothing from anywhere.",
     .options = history_export_command::options,
     .positionals = history_export_command::positionals,
     .examples = history_export_command::examples,
