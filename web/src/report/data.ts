@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the report is about: the blocks of data in its own file, docs/design/report.md.
 import { decoded, type Curves, type Wanted } from '../charts/curves';
-import type { FullRun, Package, Snapshot } from '../run/types';
+import type { Package, Run, Snapshot } from '../api/types';
 
 export interface ReportRun {
-  run: FullRun;
+  run: Run;
   packages: Package[] | null;
   snapshot?: Snapshot;
 }
