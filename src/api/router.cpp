@@ -36,6 +36,7 @@ const std::vector<Route>& routes()
         {"GET", "/runs/{run}/wait", read, wait_for_run},
         {"GET", "/runs/{run}/log", read, show_log},
         {"GET", "/runs/{run}/log/tail", read, find_log_tail, compute},
+        {"GET", "/runs/{run}/log/search", read, search_log, compute},
         {"GET", "/runs/{run}/log/check", read, check_log, compute},
         {"POST", "/runs/{run}/log/check", write, keep_log_damage, compute},
         {"GET", "/runs/{run}/events", read, show_events},

@@ -109,6 +109,14 @@ def test_a_text_is_found_far_from_what_is_shown(visit, runs):
     page.get_by_role("searchbox", name="Search the log").fill("00004242 ")
     page.get_by_role("searchbox", name="Search the log").press("Enter")
     page.locator(".line.marked", has_text="00004242").wait_for(timeout=60_000)
+    page.get_by_text("line 1 of 1", exact=True).wait_for(timeout=60_000)
+    page.get_by_role("searchbox", name="Search the log").fill("0000424")
+    # 00000424 and 00004240 to 00004249; what was found before is among them.
+    for button, said in (("Next place", "line 2 of 11"), ("Next place", "line 3 of 11"), ("Previous place", "line 2 of 11"),
+                         ("Previous place", "line 1 of 11"), ("Previous place", "line 11 of 11")):
+        # From the place that was found last.
+        page.get_by_role("button", name=button).click()
+        page.get_by_text(said, exact=True).wait_for(timeout=60_000)
     page.get_by_role("searchbox", name="Search the log").fill("not in there")
     page.get_by_role("searchbox", name="Search the log").press("Enter")
     page.get_by_text("“not in there” is not in this log").wait_for(timeout=60_000)

@@ -54,6 +54,8 @@ Result<net::Response> show_log(const Services& services, const Call& call);
 Result<net::Response> find_log_tail(const Services& services, const Call& call);
 Result<net::Response> check_log(const Services& services, const Call& call);
 Result<net::Response> keep_log_damage(const Services& services, const Call& call);
+// log_search.cpp
+Result<net::Response> search_log(const Services& services, const Call& call);
 // artifacts.cpp
 Result<net::Response> list_artifacts(const Services& services, const Call& call);
 Result<net::Response> download_artifact(const Services& services, const Call& call);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/native/handlers.hpp"
 #include "api/native/log_place.hpp"
+#include "api/native/log_source.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/work_budget.hpp"
@@ -255,6 +256,19 @@ Result<std::uint64_t> count_of(const Call& call, std::string_view name, std::str
 }
 
 }  // namespace
+
+Result<std::unique_ptr<net::BodySource>>
+log_bytes(const Services& services, const RunId& id, std::uint64_t offset)
+{
+    const auto run = TRY(services.history().get_run(id));
+    return std::unique_ptr<net::BodySource>(
+        std::make_unique<LogSource>(services,
+                                    id,
+                                    LogSource::Range{0, offset},
+                                    LogSource::Follow::no,
+                                    LogSource::Holes::leave_out,
+                                    TRY(patterns_of(services, run))));
+}
 
 Result<net::Response> find_log_tail(const Services& services, const Call& call)
 {

@@ -3,6 +3,8 @@
 #include "api/api_test_support.hpp"
 #include "base/work_budget.hpp"
 
+#include <algorithm>
+
 namespace ponk::api {
 namespace {
 
@@ -100,6 +102,56 @@ TEST_F(MaskedLog, HasTheSameTailAsTheWhole)
         EXPECT_TRUE(tail(0) == whole.substr(begin)) << lines;
         if (lines > 0) EXPECT_TRUE(tail(3) == whole.substr(begin + 3)) << lines;
     }
+}
+
+TEST_F(MaskedLog, IsSearchedAsItIsServed)
+{
+    make_log(3 << 20);
+    const auto whole = drain(from(0));
+    const auto search = [&](const std::string& text, const std::string& cursor) {
+        return call("GET",
+                    {"runs", id_, "log", "search"},
+                    {{"q", text}, {"cursor", cursor}, {"case", "1"}},
+                    Json());
+    };
+    EXPECT_TRUE(body(search("hunter2-hunter2", ""))["lines"].as_array().empty());
+    const auto all = body(search("line 1", ""));
+    EXPECT_TRUE(all.boolean("at_end"));
+    const auto& lines = all["lines"].as_array();
+    ASSERT_GT(lines.size(), 20U);
+    std::int64_t number = 1;
+    std::size_t counted = 0;
+    for (const auto& line : lines) {
+        const auto begin = static_cast<std::size_t>(line.integer("begin"));
+        const auto offset = static_cast<std::size_t>(line.integer("offset"));
+        EXPECT_EQ(whole.substr(offset, 6), "line 1");
+        EXPECT_TRUE(begin == 0 || whole[begin - 1] == '\n');
+        const auto before = std::string_view(whole).substr(counted, begin - counted);
+        number += std::count(before.begin(), before.end(), '\n');
+        counted = begin;
+        EXPECT_EQ(line.integer("line"), number);
+        EXPECT_EQ(std::string_view(whole).substr(begin, offset - begin).find('\n'),
+                  std::string_view::npos);
+    }
+    // From the cursor on there is nothing more, until the log grows.
+    const auto next = body(search("line 1", all.text("cursor")));
+    EXPECT_TRUE(next["lines"].as_array().empty());
+}
+
+TEST_F(MaskedLog, IsSearchedForNothingElse)
+{
+    make_log(1'500);
+    const auto status = [&](std::vector<std::pair<std::string, std::string>> parameters) {
+        return call("GET", {"runs", id_, "log", "search"}, std::move(parameters), Json()).status;
+    };
+    EXPECT_EQ(status({}), 400);
+    EXPECT_EQ(status({{"q", ""}}), 400);
+    EXPECT_EQ(status({{"q", std::string(1001, 'a')}}), 400);
+    EXPECT_EQ(status({{"q", "a\nb"}}), 400);
+    EXPECT_EQ(status({{"q", "a"}, {"cursor", "1"}}), 400);
+    EXPECT_EQ(status({{"q", "a"}, {"cursor", "1:2:3"}}), 400);
+    EXPECT_EQ(status({{"q", "a"}, {"cursor", "-1:0:0"}}), 400);
+    EXPECT_EQ(status({{"q", "a"}, {"cursor", "900000000:0:0"}}), 200);
 }
 
 TEST_F(MaskedLog, ShowsNoPartOfASecretThatBeginsBeforeThePlace)

@@ -168,26 +168,6 @@ export class LogSource {
   get count(): number {
     return Math.ceil(this.size / block);
   }
-
-  /** The next place of a text from there on, in either direction, and around the ends. */
-  async find(text: string, from: number, way: 1 | -1, signal: AbortSignal, progress: (at: number) => void): Promise<number | null> {
-    const wanted = text.toLowerCase();
-    if (wanted === '' || this.size === 0) return null;
-    let number = Math.min(this.count - 1, Math.max(0, Math.floor(from / block)));
-    for (let seen = 0; seen <= this.count; seen++) {
-      if (signal.aborted) return null;
-      const here = await this.load(number);
-      // Most blocks have it nowhere: they are not worth being cut into lines.
-      const lines = decoder.decode(here.raw).toLowerCase().includes(wanted) ? await this.linesLater(number) : [];
-      const fits = lines.filter((line) => (seen > 0 || (way > 0 ? line.at > from : line.at < from)) && line.text.toLowerCase().includes(wanted));
-      const hit = way > 0 ? fits[0] : fits[fits.length - 1];
-      if (hit) return hit.at;
-      number = (number + way + this.count) % this.count;
-      progress(number * block);
-      if (seen % 8 === 7) await new Promise((next) => setTimeout(next));
-    }
-    return null;
-  }
 }
 
 function joined(parts: Uint8Array[], sum: number): Uint8Array {
