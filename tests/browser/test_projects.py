@@ -55,3 +55,12 @@ def test_a_readme_of_others_runs_nothing(visit, served, theme):
     page.locator(".cm-content").get_by_text("print").wait_for()
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_targets_that_only_files_name_are_shown_and_checked(visit, served):
+    served.write("aml_config/spare.compute", "type: local\n")
+    page = visit(address=served.address("/targets", project=True))
+    card = page.locator("section", has=page.get_by_role("heading", name="spare"))
+    card.wait_for()
+    card.get_by_role("button", name="Check").click()
+    card.get_by_text("Linux").first.wait_for()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a project's latest runs used: the choices of the run bar, and the targets that are looked at.
-import { send } from '../api/client';
+// What a project's files name and its latest runs used: the choices of the run bar, and the targets that are looked at.
+import { get, send } from '../api/client';
 import type { Run, RunPage } from '../api/types';
+import { isOwner } from '../session/session.svelte';
 import { projects } from '../shell/projects.svelte';
 
 export interface Known {
@@ -24,6 +25,17 @@ export function projectInUse() {
   return all.find((project) => project.id === wanted) ?? (wanted ? undefined : (all.find((project) => project.id === known.now.last?.project) ?? all[0]));
 }
 
+interface Named {
+  targets: { name: string; type: string | null }[];
+  run_configurations: string[];
+}
+/** By the project's files, which are for the owner; a folder that is gone names nothing. */
+async function namedByFiles(project: string): Promise<Named> {
+  const none: Named = { targets: [], run_configurations: [] };
+  if (!project || !isOwner()) return none;
+  return get<Named>(`api/v1/projects/${encodeURIComponent(project)}/targets`).catch(() => none);
+}
+
 export async function loadKnown(): Promise<void> {
   const project = aimed();
   // Of several questions under way, the answer to the last one counts.
@@ -32,11 +44,13 @@ export async function loadKnown(): Promise<void> {
   if (known.of !== project) return;
   const mine = project ? runs : runs.filter((run) => run.project === runs[0]?.project);
   const distinct = (words: string[]) => [...new Set(words.filter(Boolean))];
-  const types = new Map(mine.map((run) => [run.target, run.target_type]));
+  const files = await namedByFiles(project || (mine[0]?.project ?? ''));
+  if (known.of !== project) return;
+  const types = new Map([...mine.map((run): [string, string] => [run.target, run.target_type]), ...files.targets.map((one): [string, string] => [one.name, one.type ?? 'unknown'])]);
   known.now = {
-    configurations: distinct([...mine.map((run) => run.run_configuration), 'local']),
+    configurations: distinct([...mine.map((run) => run.run_configuration), 'local', ...files.run_configurations]),
     scripts: distinct(mine.map((run) => run.script_name).filter((name) => !name.startsWith('('))),
-    targets: distinct(['local', ...mine.map((run) => run.target)]).map((name) => ({ name, type: types.get(name) ?? 'local' })),
+    targets: distinct(['local', ...mine.map((run) => run.target), ...files.targets.map((one) => one.name)]).map((name) => ({ name, type: types.get(name) ?? 'local' })),
     last: mine[0] ?? null,
   };
 }
