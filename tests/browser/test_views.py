@@ -27,6 +27,26 @@ def test_a_view_opens_and_axe_finds_nothing_serious(visit, place, theme):
     assert serious(page) == []
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_login_has_nothing_serious(visit, theme):
+    page = visit(theme=theme, login=False)
+    page.get_by_role("heading", name="Open the workbench").wait_for()
+    assert serious(page) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_dialogs_of_the_table_have_nothing_serious(visit, theme):
+    page = visit("/runs", theme=theme)
+    page.get_by_role("row").nth(3).wait_for()
+    page.get_by_role("button", name="Columns").click()
+    page.get_by_role("dialog", name="Columns").wait_for()
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keys").wait_for()
+    assert serious(page) == []
+
+
 @pytest.mark.parametrize("place", ["/runs", "/targets", "/settings"])
 def test_a_phone_has_the_views_without_scrolling_sideways(visit, place):
     page = visit(place, width=390, height=844)
