@@ -57,7 +57,8 @@ Result<net::Response> begin_trace(const Services& services, const Call& call)
     trace.state = "IN_PROGRESS";
     trace.metadata = TRY(pairs_of(call.fields, "request_metadata"));
     trace.tags = TRY(pairs_of(call.fields, "tags"));
-    return reply({{"trace_info", told(TRY(traces(services).put(trace)))}});
+    const auto stored = TRY(traces(services).put(trace));
+    return reply({{"trace_info", told(stored)}});
 }
 
 Result<net::Response> end_trace(const Services& services, const Call& call)
@@ -73,12 +74,14 @@ Result<net::Response> end_trace(const Services& services, const Call& call)
     trace.metadata = TRY(pairs_of(call.fields, "request_metadata"));
     trace.tags = TRY(pairs_of(call.fields, "tags"));
     trace.assessments.clear();
-    return reply({{"trace_info", told(TRY(traces(services).put(trace)))}});
+    const auto stored = TRY(traces(services).put(trace));
+    return reply({{"trace_info", told(stored)}});
 }
 
 Result<net::Response> show_info(const Services& services, const Call& call)
 {
-    return reply({{"trace_info", told(TRY(traces(services).get(call.variables[0])))}});
+    const auto stored = TRY(traces(services).get(call.variables[0]));
+    return reply({{"trace_info", told(stored)}});
 }
 
 Result<net::Response> search(const Services& services, const Call& call)
