@@ -24,6 +24,7 @@ std::string word_of(Permission permission)
 {
     if (permission == Permission::open) return "open";
     if (permission == Permission::login) return "login";
+    if (permission == Permission::owner) return "owner";
     const auto role = static_cast<int>(permission) - static_cast<int>(Permission::read);
     return to_string(static_cast<Role>(role));
 }

@@ -712,6 +712,51 @@ export interface AssetList {
 export interface MetricList {
   metrics: Record<string, Series>;
 }
+export interface LogLines {
+  lines: { line: number; begin: number; offset: number }[];
+  looked: number;
+  cursor: string;
+  at_end: boolean;
+}
+export interface Sample {
+  name: string;
+  folder: string;
+  script: string;
+  summary: string;
+}
+export interface ProjectTargets {
+  targets: ({ name: string; type: string | null; problem: string | null })[];
+  run_configurations: string[];
+}
+export interface FolderEntry {
+  name: string;
+  kind: 'file' | 'folder' | 'link' | 'other';
+  /** null: not a file. */
+  size: number | null;
+  changed: string | null;
+  /** Where a link leads. */
+  link: string | null;
+}
+export interface ProjectFolder {
+  path: string;
+  entries: FolderEntry[];
+  /** Entries behind the first 10,000. */
+  left_out: number;
+}
+export interface FileRemark {
+  file: string;
+  line: number | null;
+  column: number | null;
+  severity: 'error' | 'warning' | 'notice';
+  code: string;
+  message: string;
+  hint: string;
+}
+export interface FileCheck {
+  /** null: not a configuration file. */
+  kind: string | null;
+  remarks: FileRemark[];
+}
 export interface LogTail {
   from: number;
 }

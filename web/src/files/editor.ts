@@ -11,18 +11,12 @@ import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutt
 import { tags } from '@lezer/highlight';
 import { send } from '../api/client';
 import { completeFrom } from './completion';
+import type { FileRemark } from '../api/types';
 import { isChecked, languageOf, schemaOf } from './languages';
 
 export { EditorState, EditorView, Text };
 
-export interface Remark {
-  line: number | null;
-  column: number | null;
-  severity: 'error' | 'warning' | 'notice';
-  code: string;
-  message: string;
-  hint: string;
-}
+export type Remark = Omit<FileRemark, 'file'>;
 
 const look = EditorView.theme({
   '&': { height: '100%', color: 'var(--text)', backgroundColor: 'var(--panel)', fontSize: '12.5px' },

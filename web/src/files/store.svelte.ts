@@ -2,19 +2,10 @@
 // The folders and files that are open. They outlive the view: what is not saved yet is there when it comes back.
 import type { EditorState, Text } from '@codemirror/state';
 import { ApiError, ask, get, send } from '../api/client';
+import type { ProjectFolder as Folder } from '../api/types';
 import type { Remark } from './editor';
 
-export interface Entry {
-  name: string;
-  kind: 'file' | 'folder' | 'link' | 'other';
-  size: number | null;
-  changed: string | null;
-  link: string | null;
-}
-export interface Folder {
-  entries: Entry[];
-  left_out: number;
-}
+export type { FolderEntry as Entry, ProjectFolder as Folder } from '../api/types';
 /** What can be done with a file: edited, or only looked at. */
 export type Shown = 'loading' | 'text' | 'image' | 'binary' | 'large' | 'gone';
 export interface OpenFile {

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a log of any size has a text: the daemon looks, from the beginning on, and the page remembers the lines.
 import { get } from '../api/client';
+import type { LogLines } from '../api/types';
 
-interface Answer {
-  lines: { line: number; begin: number; offset: number }[];
-  looked: number;
-  cursor: string;
-  at_end: boolean;
-}
 /** Of so many lines the page keeps the places; a text that is in more of them is not worth walking through. */
 const most = 200_000;
 
@@ -28,7 +23,7 @@ export class LogSearch {
   /** At most 64 MiB more of the log. */
   async step(signal: AbortSignal): Promise<void> {
     const asked = new URLSearchParams({ q: this.text, cursor: this.cursor });
-    const answer = await get<Answer>(`api/v1/runs/${this.run}/log/search?${asked.toString()}`, signal);
+    const answer = await get<LogLines>(`api/v1/runs/${this.run}/log/search?${asked.toString()}`, signal);
     for (const { begin } of answer.lines) if (begin > (this.begins.at(-1) ?? -1)) this.begins.push(begin);
     [this.looked, this.cursor, this.complete] = [answer.looked, answer.cursor, answer.at_end];
   }

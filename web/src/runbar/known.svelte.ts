@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a project's files name and its latest runs used: the choices of the run bar, and the targets that are looked at.
 import { get, send } from '../api/client';
-import type { Run, RunPage } from '../api/types';
+import type { ProjectTargets, Run, RunPage } from '../api/types';
 import { isOwner } from '../session/session.svelte';
 import { projects } from '../shell/projects.svelte';
 
@@ -25,15 +25,11 @@ export function projectInUse() {
   return all.find((project) => project.id === wanted) ?? (wanted ? undefined : (all.find((project) => project.id === known.now.last?.project) ?? all[0]));
 }
 
-interface Named {
-  targets: { name: string; type: string | null }[];
-  run_configurations: string[];
-}
 /** By the project's files, which are for the owner; a folder that is gone names nothing. */
-async function namedByFiles(project: string): Promise<Named> {
-  const none: Named = { targets: [], run_configurations: [] };
+async function namedByFiles(project: string): Promise<ProjectTargets> {
+  const none: ProjectTargets = { targets: [], run_configurations: [] };
   if (!project || !isOwner()) return none;
-  return get<Named>(`api/v1/projects/${encodeURIComponent(project)}/targets`).catch(() => none);
+  return get<ProjectTargets>(`api/v1/projects/${encodeURIComponent(project)}/targets`).catch(() => none);
 }
 
 export async function loadKnown(): Promise<void> {
