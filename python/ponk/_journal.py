@@ -190,7 +190,7 @@ def metric_records(name, value, step):
             return []
         if isinstance(value, dict) or hasattr(value, "shape") or \
                 isinstance(value, (list, tuple)) and any(as_number(part) is not None for part in value):
-            warn("log: '%s' is recorded as text: its value is no number and no list of numbers: %s"
+            warn("log: '%s' is recorded as text: its value is neither a number nor a list of numbers: %s"
                  % (name[:100], str(value)[:100]))
         step = step_of(name, step)
         return [{"metric": name, "text": str(value)[:LONGEST_TEXT], "step": step, "time": now()}]

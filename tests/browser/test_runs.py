@@ -135,6 +135,52 @@ def test_the_run_bar_starts_a_run_and_remembers(visit, served):
     until(page, "document.querySelector('header .words').value.includes('two words')")
 
 
+def test_the_run_bar_keeps_inputs_and_opens_what_it_started(visit, served):
+    served.write("data/x.csv", "1,2")
+    served.write(".gitignore", "data/\n")
+    served.write("reads.py", "print(open('data/x.csv').read())")
+    served.run("submit", "--input", "data", "reads.py")
+    project = served.json("history", "info", "last")["project"]
+    page = visit("/runs", stored={"ponk.project": project, f"ponk.runbar.{project}": ""})
+    bar = page.get_by_role("group", name=re.compile("Run something"))
+    bar.get_by_text("with data").wait_for()
+    page.keyboard.press("Control+Enter")
+    until(page, "location.hash.startsWith('#/run/')")
+    page.get_by_text("Completed").first.wait_for()
+    newest = served.json("history", "info", "last")
+    assert newest["status"] == "Completed" and newest["configuration"]["inputs"][0]["path"] == "data"
+    assert newest["run_id"] in page.url
+
+
+def test_a_module_is_started_again_and_an_error_goes_with_the_view(visit, served):
+    served.write("pkg/__init__.py", "")
+    served.write("pkg/train.py", "print('a module')")
+    served.run("submit", "-m", "pkg.train")
+    project = served.json("history", "info", "last")["project"]
+    page = visit("/runs", stored={"ponk.project": project, f"ponk.runbar.{project}": ""})
+    bar = page.get_by_role("group", name=re.compile("Run something"))
+    until(page, "document.querySelector('header .script').value === '-m pkg.train'")
+    bar.get_by_label("Script").fill("none.py")
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("none.py' does not exist").wait_for()
+    page.get_by_role("link", name="Environments", exact=False).first.click()
+    page.get_by_text("none.py' does not exist").wait_for(state="detached")
+    bar.get_by_label("Script").fill("-m pkg.train")
+    page.keyboard.press("Control+Enter")
+    until(page, "location.hash.startsWith('#/run/')")
+    page.get_by_text("Completed").first.wait_for()
+    assert served.json("history", "info", "last")["script_name"] == "-m pkg.train"
+
+
+def test_a_name_cannot_turn_the_text_around(visit, served):
+    served.run("submit", "--name", "safe\u202elive", "train.py")
+    page = visit("/runs")
+    page.get_by_text("safe\\u202elive").first.wait_for()
+    page.get_by_text("safe\\u202elive").first.click()
+    page.get_by_role("heading", name="safe\\u202elive").wait_for()
+    assert not page.evaluate("document.body.innerText.includes('\\u202e')")
+
+
 def test_text_of_others_stays_text(visit):
     for place in ("/runs", "/runs?filter=params.evil%20IS%20NOT%20NULL&group=params.evil"):
         page = visit(place)

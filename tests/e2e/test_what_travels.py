@@ -88,3 +88,18 @@ def test_a_large_first_snapshot_says_its_size_before_it_begins(ponk):
 
     assert b"first snapshot: 2 files, 300.0 MiB (data/ 300.0 MiB" in first.stderr
     assert b"first snapshot" not in second.stderr
+
+
+def test_what_is_written_into_the_project_and_would_travel_is_told(ponk, tmp_path):
+    ponk.write("train.py", "open('outputs/model.txt', 'w').write('weights')")
+    ponk.run("submit", "train.py")
+    for command, folder in ((["history", "download", "last", "-d", "res"], "res"), (["project", "restore", "last", "-d", "old/code"], "old/code")):
+        done = ponk.run(*command)
+        assert f"'{folder}' lies in the project: its files travel with every further run".encode() in done.stderr, done.stderr
+        assert f"'/{folder}/' in .amlignore".encode() in done.stderr
+    ponk.write(".amlignore", "/res/\n/old/\n")
+    done = ponk.run("history", "download", "last", "-d", "res", "--overwrite")
+    assert b"lies in the project" not in done.stderr
+    done = ponk.run("history", "download", "last", "-d", tmp_path / "elsewhere")
+    assert b"lies in the project" not in done.stderr
+    assert b"lies in the project" not in ponk.run("history", "download", "last").stderr

@@ -355,7 +355,7 @@ print("over")
     told = done.stderr.decode()
     assert done.stdout == b"over\n", told
     assert "log_metrics: TypeError: it takes a dictionary of names and values, not list" in told
-    assert "'pieces' is recorded as text: its value is no number and no list of numbers: [1, None, 3]" in told
+    assert "'pieces' is recorded as text: its value is neither a number nor a list of numbers: [1, None, 3]" in told
     assert [record["value"] for record in run.records() if record.get("metric") == "loss"] == [1.5]
 
 

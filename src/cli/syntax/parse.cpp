@@ -380,10 +380,12 @@ private:
                         places[result_.words_.size()].name);
         }
         if (!many && result_.words_.size() > places.size()) {
-            return fail(ErrorKind::invalid_argument,
-                        "'{}' takes no argument '{}'",
-                        result_.path,
-                        printable(result_.words_[places.size()]));
+            return tl::unexpected(
+                Error(ErrorKind::invalid_argument,
+                      fmt::format("'{}' takes no argument '{}'",
+                                  result_.path,
+                                  printable(result_.words_[places.size()])),
+                      fmt::format("'ponk {} --help' shows what it takes.", result_.path)));
         }
         for (std::size_t i = 0; i < std::min(places.size(), result_.words_.size()); ++i) {
             if (places[i].choices.empty()) continue;

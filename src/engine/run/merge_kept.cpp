@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ponk::engine {
 
 using snapshot::EntryKind;
@@ -45,6 +47,22 @@ Result<Digest> merge_kept(const snapshot::ObjectStore& objects,
     }
     const auto merged = TRY(Manifest::from_entries(std::move(entries)));
     return objects.put(merged.text());
+}
+
+std::string outermost_names(const snapshot::Manifest& list)
+{
+    constexpr std::size_t most = 5;
+    std::vector<std::string> names;
+    for (const auto& entry : list.entries()) {
+        const auto slash = entry.path.find('/');
+        const bool is_folder =
+            slash != entry.path.npos || entry.kind == snapshot::EntryKind::folder;
+        auto name = printable(entry.path.substr(0, slash)) + (is_folder ? "/" : "");
+        if (std::ranges::find(names, name) != names.end()) continue;
+        if (names.size() == most) return join(names, ", ") + ", …";
+        names.push_back(std::move(name));
+    }
+    return join(names, ", ");
 }
 
 }  // namespace ponk::engine

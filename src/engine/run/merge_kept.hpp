@@ -14,4 +14,7 @@ Result<Digest> merge_kept(const snapshot::ObjectStore& objects,
                           const snapshot::Manifest& kept,
                           executor::Notices& notices);
 
+// "checkpoints/, last.ckpt": what of the project's folder the list is of; of many, the first five.
+std::string outermost_names(const snapshot::Manifest& list);
+
 }  // namespace ponk::engine

@@ -77,13 +77,22 @@ Result<std::string> left_out_part(const config::TravelRules& rules, const std::s
     return path;
 }
 
-// The words with which it was submitted, without its arguments.
+// The words with which it was submitted; of very many, the first.
 std::string words_of(const model::Program& program)
 {
-    if (!program.module.empty()) return "-m " + shell_word(program.module);
-    if (!program.command.empty() && program.command.front() == program.script)
-        return "-- " + shell_word(program.script) + " …";
-    return shell_word(program.script);
+    constexpr std::size_t enough = 300;
+    const bool is_command = !program.command.empty() && program.command.front() == program.script;
+    std::string words = shell_word(program.script);
+    if (is_command) words = "-- " + words;
+    if (!program.module.empty()) words = "-m " + shell_word(program.module);
+    // The command of an entry point is the project's, not what somebody typed.
+    if (!program.command.empty() && !is_command) return words + " …";
+    const auto& rest = is_command ? program.command : program.arguments;
+    for (std::size_t at = is_command ? 1 : 0; at < rest.size(); ++at) {
+        if (words.size() > enough) return words + " …";
+        words += " " + shell_word(rest[at]);
+    }
+    return words;
 }
 
 std::string remedy(const std::string& part, const model::RunSpec& spec)

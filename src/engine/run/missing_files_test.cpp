@@ -57,11 +57,16 @@ TEST_F(MissingFiles, TheAdviceFitsWhatWasSubmitted)
 {
     const auto* const line = "No such file or directory: 'data/x.csv'";
     spec_.program.module = "pkg.train";
-    EXPECT_THAT(advice(line), HasSubstr("ponk submit --input data -m pkg.train"));
+    spec_.program.arguments = {"--name", "two words"};
+    EXPECT_THAT(advice(line),
+                HasSubstr("ponk submit --input data -m pkg.train --name 'two words'"));
     spec_.program = {};
     spec_.program.command = {"torchrun", "train.py"};
     spec_.program.script = "torchrun";
-    EXPECT_THAT(advice(line), HasSubstr("ponk submit --input data -- torchrun …"));
+    EXPECT_THAT(advice(line), HasSubstr("ponk submit --input data -- torchrun train.py"));
+    spec_.program.command = {"sh", "-c", "python train.py"};
+    spec_.program.script = "main";
+    EXPECT_THAT(advice(line), HasSubstr("ponk submit --input data main …"));
     spec_.location.kind = model::Location::Kind::host;
     EXPECT_THAT(advice(line), HasSubstr("the line '!/data' in .amlignore"));
 }

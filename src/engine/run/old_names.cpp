@@ -53,9 +53,22 @@ const config::OldName* find_old(const std::string& name)
     return nullptr;
 }
 
+std::string where_packages_are_named(const model::RunSpec& spec)
+{
+    const auto& environment = spec.environment;
+    if (!environment.file.empty())
+        return fmt::format("add it to '{}'", printable(environment.file));
+    if (!environment.prefix.empty())
+        return fmt::format("install it into '{}'", printable(environment.prefix));
+    if (spec.runtime.container)
+        return "add it to the image, or to a file of packages (requirements.txt, conda file)";
+    return "install it for the Python that ran the script, or name the packages in a "
+           "'requirements.txt' or 'pyproject.toml'";
+}
+
 }  // namespace
 
-std::optional<std::string> advise_on_old_names(std::string_view log)
+std::optional<std::string> advise_on_old_names(std::string_view log, const model::RunSpec& spec)
 {
     const auto lines = split(log, '\n');
     const auto first = lines.size() > most_lines ? lines.size() - most_lines : 0;
@@ -74,10 +87,10 @@ std::optional<std::string> advise_on_old_names(std::string_view log)
         const auto distribution = config::distribution_of(name);
         if (distribution != lower(top) && distribution.find('-') != distribution.npos &&
             top.find('_') == top.npos)
-            return fmt::format(
-                "module '{}' is in the package '{}': add it to the packages of the run",
-                printable(top),
-                distribution);
+            return fmt::format("module '{}' is in the package '{}': {}",
+                               printable(top),
+                               distribution,
+                               where_packages_are_named(spec));
     }
     return std::nullopt;
 }

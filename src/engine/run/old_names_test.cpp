@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 std::string advice(const std::string& line)
 {
-    return advise_on_old_names("Traceback (most recent call last):\n" + line + "\nmore\n")
+    return advise_on_old_names("Traceback (most recent call last):\n" + line + "\nmore\n", {})
         .value_or("");
 }
 
@@ -36,7 +36,19 @@ TEST(OldNames, OtherFailuresGetNoAdvice)
     EXPECT_EQ(advice("AttributeError: module 'numpy' has no attribute 'float32x'"), "");
     EXPECT_EQ(advice("AttributeError: 'Mine' object has no attribute 'ix'"), "");
     EXPECT_EQ(advice("No module named 'cntk'"), "");
-    EXPECT_EQ(advise_on_old_names(""), std::nullopt);
+    EXPECT_EQ(advise_on_old_names("", {}), std::nullopt);
+}
+
+TEST(OldNames, TheAdviceNamesThePlaceOfThePackages)
+{
+    const auto* const log = "ModuleNotFoundError: No module named 'sklearn'";
+    model::RunSpec spec;
+    EXPECT_THAT(*advise_on_old_names(log, spec), HasSubstr("install it for the Python that ran"));
+    spec.environment.prefix = ".venv";
+    EXPECT_THAT(*advise_on_old_names(log, spec), HasSubstr("install it into '.venv'"));
+    spec.environment.file = "aml_config/conda_dependencies.yml";
+    EXPECT_THAT(*advise_on_old_names(log, spec),
+                HasSubstr("'scikit-learn': add it to 'aml_config/conda_dependencies.yml'"));
 }
 
 }  // namespace

@@ -210,7 +210,7 @@ void Supervisor::add_file_advice(const model::ExitRecord& exit, executor::Notice
         notices.push_back(secrets_->hide(*advice));
     if (auto advice = advise_on_empty_input(*tail, trees, spec_))
         notices.push_back(secrets_->hide(*advice));
-    if (auto advice = advise_on_old_names(*tail)) notices.push_back(secrets_->hide(*advice));
+    if (auto advice = advise_on_old_names(*tail, spec_)) notices.push_back(secrets_->hide(*advice));
 }
 
 // Inputs are not copies: what changed meanwhile, the run may have read.
@@ -288,7 +288,7 @@ Result<> Supervisor::keep_files(executor::Rest& rest,
                      rest.kept_files == 1 ? "" : "s",
                      byte_size_text(static_cast<std::uint64_t>(rest.kept_bytes)),
                      rest.kept_files == 1 ? "was" : "were",
-                     join(spec_.policy.keep, ", ")));
+                     outermost_names(kept)));
     return {};
 }
 

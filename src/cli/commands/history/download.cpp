@@ -6,6 +6,7 @@
 #include "cli/runs/artifact.hpp"
 #include "cli/runs/log_stream.hpp"
 #include "cli/runs/run_view.hpp"
+#include "cli/runs/travel_note.hpp"
 
 #include <algorithm>
 
@@ -134,6 +135,7 @@ Outcome run(Context& context, const Invocation& words)
                          : fmt::format(": it was imported, and its files are on machine '{}'",
                                        printable(record.text("host"))));
     }
+    if (!files.empty()) note_what_travels(context, record.text("project_path"), folder);
     return context.print(Json(std::move(files)));
 }
 

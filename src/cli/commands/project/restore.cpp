@@ -5,6 +5,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/common_options.hpp"
 #include "cli/runs/run_view.hpp"
+#include "cli/runs/travel_note.hpp"
 
 #include <chrono>
 
@@ -63,6 +64,7 @@ Outcome run(Context& context, const Invocation& words)
         for (const Json& notice : answer["notices"].as_array())
             if (notice.is_string()) context.note("{}", printable(notice.as_string()));
     }
+    note_what_travels(context, record.text("project_path"), folder);
     return context.done(
         fmt::format("{} file{} ({}) restored to {}",
                     answer.integer("files"),
