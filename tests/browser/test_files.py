@@ -149,11 +149,9 @@ def test_configuration_is_checked_and_completed_where_it_is_typed(look):
     page.get_by_role("button", name="no key 'adress'").click()
     page.get_by_text("line 2, column 1").wait_for()
     type_at_end(page, "\nnvidia")
-    page.locator(".cm-tooltip-autocomplete").get_by_text("nvidiaDocker").wait_for()
-    page.keyboard.press("Enter")
+    page.locator(".cm-tooltip-autocomplete").get_by_text("nvidiaDocker").click()
     page.keyboard.type("t")
-    page.locator(".cm-tooltip-autocomplete").get_by_text("true").wait_for()
-    page.keyboard.press("Enter")
+    page.locator(".cm-tooltip-autocomplete").get_by_text("true").click()
     assert "nvidiaDocker: true" in text_of(page)
 
 
