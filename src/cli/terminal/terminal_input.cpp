@@ -55,9 +55,12 @@ Result<std::unique_ptr<TerminalInput>> TerminalInput::make(os::Path pipe)
     TRY(os::make_directories(pipe.parent_path(), 0700));
     if (::mkfifo(pipe.c_str(), 0600) != 0)
         return fail_errno(errno, "create the pipe {}", os::in_quotes(pipe));
-    // Both ends: opening one would wait for the script.
-    auto end = TRY(os::open_file(pipe, O_RDWR | O_NONBLOCK | O_NOFOLLOW));
-    return std::unique_ptr<TerminalInput>(new TerminalInput(std::move(pipe), std::move(end)));
+    // Reading first: the end for writing cannot be opened before. While it is open, the pipe keeps
+    // what was typed even when the typing is over.
+    auto reading = TRY(os::open_file(pipe, O_RDONLY | O_NONBLOCK | O_NOFOLLOW));
+    auto writing = TRY(os::open_file(pipe, O_WRONLY | O_NONBLOCK | O_NOFOLLOW));
+    return std::unique_ptr<TerminalInput>(
+        new TerminalInput(std::move(pipe), std::move(reading), std::move(writing)));
 }
 
 TerminalInput::~TerminalInput()
@@ -72,8 +75,9 @@ TerminalInput::~TerminalInput()
 
 void TerminalInput::start()
 {
-    reader_ = std::jthread(
-        [end = std::move(end_)](const std::stop_token& stop) { read_terminal(end.get(), stop); });
+    reader_ = std::jthread([end = std::move(writing_)](const std::stop_token& stop) {
+        read_terminal(end.get(), stop);
+    });
 }
 
 }  // namespace ponk::cli

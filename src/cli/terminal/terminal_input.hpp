@@ -25,10 +25,14 @@ public:
     void start();
 
 private:
-    TerminalInput(os::Path pipe, os::Fd end) : pipe_(std::move(pipe)), end_(std::move(end)) {}
+    TerminalInput(os::Path pipe, os::Fd reading, os::Fd writing)
+        : pipe_(std::move(pipe)), reading_(std::move(reading)), writing_(std::move(writing))
+    {
+    }
 
     os::Path pipe_;
-    os::Fd end_;
+    os::Fd reading_;
+    os::Fd writing_;
     std::jthread reader_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/project/enclosing_project.hpp"
 
+#include "config/project/project.hpp"
+
 #include <filesystem>
 #include <optional>
 #include <sys/stat.h>
@@ -15,7 +17,7 @@ bool has_mark(const os::Path& folder)
     std::error_code problem;
     return std::filesystem::is_directory(folder / "aml_config", problem) ||
            std::filesystem::is_directory(folder / ".azureml", problem) ||
-           std::filesystem::exists(folder / "MLproject", problem) ||
+           !mlproject_in(folder).empty() ||
            // Of a worktree and of a submodule it is a file.
            std::filesystem::exists(folder / ".git", problem);
 }

@@ -61,6 +61,14 @@ std::vector<std::string> names_with(const std::vector<os::Entry>& entries,
 
 }  // namespace
 
+std::string mlproject_in(const os::Path& folder)
+{
+    // MLflow finds it in any case.
+    for (const char* name : {"MLproject", "MLProject", "mlproject"})
+        if (has_name(folder / name)) return name;
+    return "";
+}
+
 Result<Project> open_project(const os::Path& folder)
 {
     std::error_code error;
@@ -70,12 +78,7 @@ Result<Project> open_project(const os::Path& folder)
     Project project;
     project.root = folder;
     project.identity = load_project_identity(folder);
-    // MLflow finds it in any case.
-    for (const char* name : {"MLproject", "MLProject", "mlproject"}) {
-        if (!has_name(folder / name)) continue;
-        project.mlproject = name;
-        break;
-    }
+    project.mlproject = mlproject_in(folder);
     std::vector<os::Entry> entries;
     if (std::filesystem::is_directory(project.config_folder(), error)) {
         entries = TRY(os::list_directory(project.config_folder()));

@@ -39,6 +39,9 @@ struct Project {
     [[nodiscard]] os::Path config_folder() const { return root / "aml_config"; }
 };
 
+// The name of the MLproject file in a folder; empty: none.
+std::string mlproject_in(const os::Path& folder);
+
 // Fails with `not_found` when there is no such folder. A folder without configuration is a project.
 Result<Project> open_project(const os::Path& folder);
 

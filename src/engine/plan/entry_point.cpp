@@ -67,7 +67,7 @@ public:
                                           printable(parameter.name),
                                           printable(value)),
                               "Give a number, or declare it as 'string'.");
-            values[parameter.name] = TRY(value_of(parameter, value));
+            values[parameter.name] = TRY(value_of(parameter, value, is_given));
             command_.parameters.emplace_back(parameter.name, values[parameter.name]);
             known.insert(parameter.name);
         }
@@ -99,7 +99,8 @@ public:
     }
 
 private:
-    Result<std::string> value_of(const EntryParameter& parameter, const std::string& value)
+    Result<std::string>
+    value_of(const EntryParameter& parameter, const std::string& value, bool is_given)
     {
         if (parameter.type == "uri" && scheme_of(value).empty())
             return refuse(file_,
@@ -109,10 +110,11 @@ private:
                                       printable(value)),
                           "Write it with its scheme, such as 'file:///data/x', or declare it as "
                           "'path'.");
-        return parameter.type == "path" ? path_of(parameter, value) : value;
+        return parameter.type == "path" ? path_of(parameter, value, is_given) : value;
     }
 
-    Result<std::string> path_of(const EntryParameter& parameter, const std::string& value)
+    Result<std::string>
+    path_of(const EntryParameter& parameter, const std::string& value, bool is_given)
     {
         constexpr std::string_view local = "file://";
         const Path path = value.starts_with(local) ? value.substr(local.size()) : value;
@@ -141,10 +143,31 @@ private:
             const bool is_folder = type == std::filesystem::file_type::directory;
             const auto decision =
                 TRY(TRY(config::TravelRules::load(project_)).explain(inside.native(), is_folder));
-            if (decision.fate == config::TravelRules::Fate::left_out)
+            if (decision.fate == config::TravelRules::Fate::left_out) {
+                if (!is_given) TRY(stays_inside(parameter, inside));
                 command_.inputs.push_back((project_ / inside).native());
+            }
         }
         return inside.native();
+    }
+
+    // A file of the project cannot give its runs what lies outside of it, not by a link either.
+    [[nodiscard]] Result<> stays_inside(const EntryParameter& parameter, const Path& inside) const
+    {
+        std::error_code problem;
+        const auto real = std::filesystem::canonical(project_ / inside, problem);
+        const auto way = real.lexically_relative(std::filesystem::canonical(project_, problem));
+        if (!problem && !way.empty() && *way.begin() != "..") return {};
+        return refuse(file_,
+                      parameter.place,
+                      fmt::format("parameter '{}' names {} by default, which leads out of the "
+                                  "project, to {}",
+                                  printable(parameter.name),
+                                  os::in_quotes(inside),
+                                  os::in_quotes(real)),
+                      fmt::format("A file of a project cannot give it that. Give it yourself, "
+                                  "with '-P {}=PATH'.",
+                                  shell_word(parameter.name)));
     }
 
     // What is not in the project's folder is not in the run's copy either.

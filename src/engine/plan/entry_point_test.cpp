@@ -56,6 +56,21 @@ TEST_F(EntryPoints, FillInTheirParametersOnceAndQuoted)
               (std::vector<std::string>{"-P", "text=a", "-P", "more=1"}));
 }
 
+TEST_F(EntryPoints, ADefaultCannotLeadOutOfTheProject)
+{
+    write("MLproject",
+          "entry_points:\n  main:\n    parameters:\n      d: {type: path, default: data}\n"
+          "    command: \"cat {d}\"\n");
+    write(".amlignore", "data\n");
+    const auto other = *os::make_temporary_directory(testing::TempDir(), "ponk-other-");
+    std::filesystem::create_directory_symlink(other, project_ / "data");
+
+    EXPECT_THAT(command(), testing::HasSubstr("leads out of the project, to '" + other.native()));
+    // Who names it has said so.
+    EXPECT_EQ(command({{"d", "data"}}), "cat data");
+    static_cast<void>(os::remove_tree(other));
+}
+
 TEST_F(EntryPoints, WhatCannotBeDoneIsRefusedWithItsPlace)
 {
     write("MLproject",

@@ -40,13 +40,15 @@ export async function loadKnown(): Promise<void> {
   if (known.of !== project) return;
   const mine = project ? runs : runs.filter((run) => run.project === runs[0]?.project);
   const distinct = (words: string[]) => [...new Set(words.filter(Boolean))];
-  const files = await namedByFiles(project || (mine[0]?.project ?? ''));
+  const newest = mine[0];
+  // The list does not say with which inputs it ran.
+  const [files, last] = await Promise.all([namedByFiles(project || (newest?.project ?? '')), newest ? get<Run>(`api/v1/runs/${newest.run_id}`).catch(() => newest) : null]);
   if (known.of !== project) return;
   const types = new Map([...mine.map((run): [string, string] => [run.target, run.target_type]), ...files.targets.map((one): [string, string] => [one.name, one.type ?? 'unknown'])]);
   known.now = {
     configurations: distinct([...mine.map((run) => run.run_configuration), 'local', ...files.run_configurations]),
     scripts: distinct(mine.map((run) => run.script_name).filter((name) => !name.startsWith('('))),
     targets: distinct(['local', ...mine.map((run) => run.target), ...files.targets.map((one) => one.name)]).map((name) => ({ name, type: types.get(name) ?? 'local' })),
-    last: mine[0] ?? null,
+    last,
   };
 }

@@ -100,11 +100,12 @@ JsonObject report_fields(const Json& run, std::size_t& cut)
     shown.set("environment",
               members(run["environment"], {"version", "base_image", "packages"}, cut));
     JsonArray inputs;
-    if (run["inputs"].is_array()) {
-        for (const Json& input : run["inputs"].as_array())
-            inputs.push_back(members(input, {"path", "place", "digest"}, cut));
+    const Json& given = run["configuration"]["inputs"];
+    if (given.is_array()) {
+        for (const Json& input : given.as_array())
+            inputs.push_back(members(input, {"path", "digest", "files", "bytes"}, cut));
     }
-    shown.set("inputs", bounded(inputs, cut));
+    shown.set("configuration", JsonObject{{"inputs", bounded(inputs, cut)}});
     cut += static_cast<std::size_t>(std::max<std::int64_t>(0, run.integer("metrics_left_out")));
     return shown;
 }

@@ -55,13 +55,19 @@ TEST(ReportDocument, PathsOfTheMachineStayThere)
         {"tags", JsonObject{{"mlflow.source.name", "/home/ann/train.py"}, {"team", "x"}}},
         {"environment",
          JsonObject{{"version", "3.11"}, {"interpreter", "/home/ann/.venv/bin/python"}}},
-        {"configuration", JsonObject{{"folder", "/home/ann"}}}};
+        {"configuration",
+         JsonObject{{"folder", "/home/ann"},
+                    {"inputs",
+                     JsonArray{JsonObject{
+                         {"path", "data"}, {"source", "/home/ann/data"}, {"files", 3}}}}}}};
     std::size_t cut = 0;
     const std::string shown = to_json(report_fields(run, cut));
     EXPECT_THAT(shown, Not(HasSubstr("/home/ann")));
     EXPECT_THAT(shown, HasSubstr("\"project_path\":\"vision\""));
     EXPECT_THAT(shown, HasSubstr("\"team\":\"x\""));
     EXPECT_THAT(shown, HasSubstr("\"version\":\"3.11\""));
+    EXPECT_THAT(shown, HasSubstr(R"("inputs":[{"path":"data",)"));
+    EXPECT_THAT(shown, HasSubstr("\"files\":3"));
 }
 
 TEST(ReportDocument, DataGoWhereTheMarkIs)

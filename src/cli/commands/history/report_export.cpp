@@ -96,7 +96,8 @@ public:
     Result<> take_curves()
     {
         std::vector<std::string> names(names_.begin(), names_.end());
-        std::ranges::stable_partition(names, [](const auto& name) { return !of_ponk(name); });
+        std::stable_partition(
+            names.begin(), names.end(), [](const auto& name) { return !of_ponk(name); });
         const std::size_t shown = std::min(names.size(), most_report_metrics);
         if (shown == 0) return {};
         width_ = std::clamp(
