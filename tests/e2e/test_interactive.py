@@ -78,6 +78,14 @@ def test_what_is_typed_reaches_input_and_the_log_keeps_what_the_script_wrote(pon
     assert not (ponk.home / "input").exists() or not any((ponk.home / "input").iterdir())
 
 
+def test_what_is_typed_before_the_script_begins_is_not_lost(ponk, terminal):
+    ponk.write("ask.py", "print(repr(__import__('sys').stdin.read()))\n")
+    shown = terminal("--interactive", "ask.py")
+    shown.type(b"yes\n\x04")
+    assert shown.code() == 0, shown.seen
+    assert ponk.run("logs", "last").stdout == b"'yes\\n'\n"
+
+
 def test_a_breakpoint_can_be_used(ponk, terminal):
     ponk.write("stop.py", "x = 41\nbreakpoint()\nprint('x is', x)\n")
 
