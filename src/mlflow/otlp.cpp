@@ -17,6 +17,8 @@ constexpr int deepest = 32;
 constexpr std::size_t most_values = 1'000'000;
 constexpr std::size_t trace_bytes = 16;
 constexpr std::size_t span_bytes = 8;
+constexpr std::size_t event_members = 3;
+constexpr std::size_t link_members = 3;
 
 // Reads one request. What is wrong in it ends the reading with `problem`.
 class Reader {
@@ -52,12 +54,15 @@ private:
     void read_resource_spans(std::string_view bytes)
     {
         JsonObject resource;
+        std::size_t size = 0;
         const auto first = spans_.size();
         each(bytes, [&](const auto& field) {
             if (field.is(1, Kind::bytes)) {
-                each(field.bytes, [&](const auto& one) {
-                    if (one.is(1, Kind::bytes)) add_pair(resource, one.bytes, 0);
-                });
+                size += field.bytes.size();
+                if (size > most_resource_bytes)
+                    return say(fmt::format("a resource of more than {}: give it fewer attributes",
+                                           byte_size_text(most_resource_bytes)));
+                read_resource(resource, field.bytes);
             }
             if (field.is(2, Kind::bytes)) {
                 each(field.bytes, [&](const auto& one) {
@@ -65,11 +70,21 @@ private:
                 });
             }
         });
-        // Each trace is told once; a copy for every span would multiply a short text.
-        for (auto at = first; at < spans_.size(); ++at) {
-            if (at == first || spans_[at].trace != spans_[at - 1].trace)
-                spans_[at].resource = resource;
-        }
+        if (first == spans_.size()) return;
+        const auto shared = std::make_shared<const JsonObject>(std::move(resource));
+        for (auto at = first; at < spans_.size(); ++at)
+            spans_[at].resource = shared;
+    }
+
+    void read_resource(JsonObject& resource, std::string_view bytes)
+    {
+        each(bytes, [&](const auto& field) {
+            if (!field.is(1, Kind::bytes)) return;
+            add_pair(resource, field.bytes, 0);
+            if (resource.size() > most_resource_attributes)
+                say(fmt::format("a resource with more than {} attributes: give it fewer",
+                                most_resource_attributes));
+        });
     }
 
     void read_span(std::string_view bytes)
@@ -113,7 +128,7 @@ private:
 
     void read_event(OtlpSpan& span, std::string_view bytes)
     {
-        count();
+        count(1 + event_members);
         JsonObject event{{"name", ""}, {"time_unix_nano", 0}};
         JsonObject attributes;
         each(bytes, [&](const auto& field) {
@@ -128,7 +143,7 @@ private:
     // One with ids of other lengths is left out: nothing here has such an id.
     void read_link(OtlpSpan& span, std::string_view bytes)
     {
-        count();
+        count(1 + link_members);
         JsonObject link;
         JsonObject attributes;
         each(bytes, [&](const auto& field) {
@@ -200,9 +215,10 @@ private:
         return map;
     }
 
-    void count()
+    void count(std::size_t values = 1)
     {
-        if (++values_ > most_values)
+        values_ += values;
+        if (values_ > most_values)
             say(fmt::format("more than {} values in one request: send fewer spans", most_values));
     }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,13 +25,17 @@ struct OtlpSpan {
     enum class Status { unset, ok, error } status = Status::unset;
     std::string message = {};
     JsonObject attributes = {};
-    JsonArray events = {};     // {"name", "time_unix_nano", "attributes"}
-    JsonArray links = {};      // {"trace_id", "span_id", "attributes"}, in hex digits
-    JsonObject resource = {};  // what sent it
+    JsonArray events = {};  // {"name", "time_unix_nano", "attributes"}
+    JsonArray links = {};   // {"trace_id", "span_id", "attributes"}, in hex digits
+    // What sent it; never null, and one for all spans that came with it.
+    std::shared_ptr<const JsonObject> resource = {};
 };
 
 // Of one request.
 inline constexpr std::size_t most_spans = 10'000;
+// Of what sent some of its spans.
+inline constexpr std::size_t most_resource_attributes = 256;
+inline constexpr std::size_t most_resource_bytes = std::size_t{64} << 10;
 
 // `invalid_argument` for what is no such request, and for more than a request may hold.
 Result<std::vector<OtlpSpan>> read_otlp(std::string_view bytes);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/work_budget.hpp"
 #include "mlflow/otlp.hpp"
 #include "mlflow/spans.hpp"
 
@@ -98,13 +99,13 @@ TEST(Otlp, ASpanIsReadWithAllThatItSays)
     EXPECT_EQ(to_json(read.attributes), R"({"l":[7,true],"m":{"k":0.5},"n":null})");
     EXPECT_EQ(to_json(read.events),
               R"([{"name":"event","time_unix_nano":5,"attributes":{"a":"b"}}])");
-    EXPECT_EQ(to_json(read.resource), R"({"service.name":"app"})");
+    EXPECT_EQ(to_json(*read.resource), R"({"service.name":"app"})");
 
     const auto content = span_content(read);
     EXPECT_EQ(content["attributes"].text("l"), "[7,true]");
     EXPECT_EQ(attribute_of(content, "mlflow.traceRequestId"), Json(trace_id_of(read)));
     EXPECT_EQ(content["links"].as_array().at(0).text("trace_id"), trace_id_of(read));
-    const auto told = span_message(content);
+    const auto told = span_message(content).value();
     EXPECT_EQ(told.text("span_id"), "IiIiIiIiIiI=");
     EXPECT_EQ(told.text("start_time_unix_nano"), "1000");
     EXPECT_EQ(to_json(told["attributes"].as_array().at(0)["value"]),
@@ -141,6 +142,50 @@ TEST(Otlp, ARequestHoldsSoMuchAndNoMore)
         values += message(1, "");
     EXPECT_THAT(problem_of(request(message(2, span(message(9, pair("k", message(5, values))))))),
                 HasSubstr("more than 1000000 values"));
+    for (const int list : {11, 13}) {
+        std::string empty;
+        for (int i = 0; i < 250'001; ++i)
+            empty += message(static_cast<std::uint64_t>(list), "");
+        EXPECT_THAT(problem_of(request(message(2, span(empty)))),
+                    HasSubstr("more than 1000000 values"))
+            << "members count";
+    }
+}
+
+TEST(Otlp, SpansShareWhatSentThemAndThatIsShort)
+{
+    const auto other = message(1, std::string(16, '\x12')) + message(2, span_id);
+    const auto resource = message(1, pair("k", text("v")));
+    const auto spans =
+        read_otlp(request(message(2, span()) + message(2, other) + message(2, span()), resource))
+            .value();
+    ASSERT_THAT(spans, SizeIs(3));
+    EXPECT_EQ(spans[0].resource, spans[1].resource) << "the same object";
+    EXPECT_EQ(spans[0].resource, spans[2].resource);
+    EXPECT_EQ(to_json(*spans[1].resource), R"({"k":"v"})");
+    const auto long_text = message(1, pair("k", text(std::string(most_resource_bytes, 'x'))));
+    EXPECT_THAT(problem_of(request(message(2, span()), long_text)),
+                HasSubstr("a resource of more than 64"));
+    std::string many;
+    for (std::size_t i = 0; i <= most_resource_attributes; ++i)
+        many += message(1, pair(std::to_string(i), ""));
+    EXPECT_THAT(problem_of(request(message(2, span()), many)),
+                HasSubstr("more than 256 attributes"));
+}
+
+TEST(Otlp, WhatClientsReadIsChargedBeforeItIsMade)
+{
+    std::string zeros;
+    for (int i = 0; i < 1000; ++i)
+        zeros += message(1, number(3, 0));
+    const auto list = pair("k", message(5, zeros));
+    for (const auto& part : {message(9, list), message(11, message(3, list))}) {
+        const auto content = span_content(read_otlp(request(message(2, span(part)))).value().at(0));
+        WorkBudget budget;
+        budget.limit_answer(100'000);
+        const WorkScope scope(&budget);
+        EXPECT_THAT(span_message(content).error().message(), HasSubstr("the answer would be"));
+    }
 }
 
 }  // namespace

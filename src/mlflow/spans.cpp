@@ -3,6 +3,7 @@
 
 #include "base/base64.hpp"
 #include "base/text.hpp"
+#include "base/work_budget.hpp"
 
 namespace ponk::mlflow {
 
@@ -10,6 +11,8 @@ namespace {
 
 constexpr std::string_view prefix = "tr-";
 constexpr std::string_view id_attribute = "mlflow.traceRequestId";
+// Memory of an object with a name and a value, as protocol buffers have them in JSON.
+constexpr std::size_t object_size = 200;
 
 std::string base64_of(const std::string& hex)
 {
@@ -63,8 +66,24 @@ Json any_value(const Json& value)
     return JsonObject{{"kvlist_value", JsonObject{{"values", std::move(values)}}}};
 }
 
-JsonArray pairs_of(const Json& attributes)
+std::size_t values_in(const Json& value)
 {
+    std::size_t count = 1;
+    if (value.is_array()) {
+        for (const auto& one : value.as_array())
+            count += values_in(one);
+    }
+    if (value.is_object()) {
+        for (const auto& [key, one] : value.as_object())
+            count += 1 + values_in(one);
+    }
+    return count;
+}
+
+// Two bytes of a list become such an object: they are charged before they are made.
+Result<JsonArray> pairs_of(const Json& attributes)
+{
+    TRY(charge_answer(values_in(attributes) * object_size));
     JsonArray pairs;
     if (!attributes.is_object()) return pairs;
     for (const auto& [key, value] : attributes.as_object())
@@ -82,20 +101,22 @@ Json read_texts(const Json& attributes)
     return values;
 }
 
-JsonObject event_message(const Json& event)
+Result<Json> event_message(const Json& event)
 {
-    return {{"time_unix_nano", std::to_string(event.integer("time_unix_nano"))},
-            {"name", event.text("name")},
-            {"attributes", pairs_of(event["attributes"])}};
+    auto attributes = TRY(pairs_of(event["attributes"]));
+    return JsonObject{{"time_unix_nano", std::to_string(event.integer("time_unix_nano"))},
+                      {"name", event.text("name")},
+                      {"attributes", std::move(attributes)}};
 }
 
-JsonObject link_message(const Json& link)
+Result<Json> link_message(const Json& link)
 {
+    auto attributes = TRY(pairs_of(link["attributes"]));
     auto trace = link.text("trace_id");
     if (trace.starts_with(prefix)) trace.erase(0, prefix.size());
-    return {{"trace_id", base64_of(trace)},
-            {"span_id", base64_of(link.text("span_id"))},
-            {"attributes", pairs_of(link["attributes"])}};
+    return JsonObject{{"trace_id", base64_of(trace)},
+                      {"span_id", base64_of(link.text("span_id"))},
+                      {"attributes", std::move(attributes)}};
 }
 
 }  // namespace
@@ -105,14 +126,13 @@ std::string trace_id_of(const OtlpSpan& span)
     return std::string(prefix) + span.trace;
 }
 
-Json span_content(const OtlpSpan& span)
+Json span_content(OtlpSpan span)
 {
     JsonObject attributes;
     for (const auto& [key, value] : span.attributes)
         attributes.append(key, to_json(value));
     attributes.set(std::string(id_attribute), to_json(Json(trace_id_of(span))));
-    auto links = span.links;
-    for (auto& link : links)
+    for (auto& link : span.links)
         link.as_object().set("trace_id", std::string(prefix) + link.text("trace_id"));
     return JsonObject{
         {"trace_id", base64_of(span.trace)},
@@ -121,13 +141,13 @@ Json span_content(const OtlpSpan& span)
         {"name", span.name},
         {"start_time_unix_nano", span.began},
         {"end_time_unix_nano", span.ended == 0 ? Json() : Json(span.ended)},
-        {"events", span.events},
+        {"events", std::move(span.events)},
         {"status", JsonObject{{"code", code_of(span.status)}, {"message", span.message}}},
         {"attributes", std::move(attributes)},
-        {"links", std::move(links)}};
+        {"links", std::move(span.links)}};
 }
 
-Json span_message(const Json& content)
+Result<Json> span_message(const Json& content)
 {
     JsonObject message{
         {"trace_id", content["trace_id"]},
@@ -138,17 +158,17 @@ Json span_message(const Json& content)
         message.set("parent_span_id", content["parent_span_id"]);
     if (content["end_time_unix_nano"].is_integer())
         message.set("end_time_unix_nano", std::to_string(content.integer("end_time_unix_nano")));
-    message.set("attributes", pairs_of(read_texts(content["attributes"])));
+    message.set("attributes", TRY(pairs_of(read_texts(content["attributes"]))));
     JsonArray events;
     if (content["events"].is_array()) {
         for (const auto& event : content["events"].as_array())
-            events.emplace_back(event_message(event));
+            events.push_back(TRY(event_message(event)));
     }
     message.set("events", std::move(events));
     JsonArray links;
     if (content["links"].is_array()) {
         for (const auto& link : content["links"].as_array())
-            links.emplace_back(link_message(link));
+            links.push_back(TRY(link_message(link)));
     }
     message.set("links", std::move(links));
     message.set("status", content["status"]);

@@ -2,6 +2,7 @@
 #include "store/tracking/spans.hpp"
 
 #include "base/text.hpp"
+#include "base/work_budget.hpp"
 #include "store/history/history_access.hpp"
 #include "store/rows/artifact_location.hpp"
 #include "store/tracking/trace_row.hpp"
@@ -91,7 +92,7 @@ Result<> put_spans(db::Connection& writer, std::int64_t trace, const std::vector
     return {};
 }
 
-Result<> check_room(db::Connection& writer, std::int64_t row, const std::string& trace)
+Result<> check_span_room(db::Connection& writer, std::int64_t row, const std::string& trace)
 {
     auto sum = TRY(writer.prepare("SELECT count(*), sum(size) FROM span WHERE trace = ?"));
     sum.bind(row);
@@ -106,11 +107,14 @@ Result<> check_room(db::Connection& writer, std::int64_t row, const std::string&
 
 }  // namespace
 
-Result<> Spans::add(std::int64_t experiment, const std::vector<LoggedSpans>& logged)
+Result<> Spans::add(std::int64_t experiment,
+                    const std::vector<LoggedSpans>& logged,
+                    const std::optional<std::string>& run)
 {
     return HistoryAccess::database(history_).write(
         db::Durability::disk, [&](db::Connection& writer) -> Result<> {
             const auto place = TRY(get_writable_experiment(writer, experiment));
+            std::vector<std::string> traces;
             for (const auto& one : logged) {
                 const auto known = TRY(find_trace_row(writer, one.trace));
                 const auto row = known ? *known : TRY(make_trace(writer, place, one));
@@ -121,9 +125,11 @@ Result<> Spans::add(std::int64_t experiment, const std::vector<LoggedSpans>& log
                               trace_tags,
                               row,
                               {{std::string(spans_location_tag), std::string(spans_are_here)}}));
-                TRY(check_room(writer, row, one.trace));
+                TRY(check_span_room(writer, row, one.trace));
+                TRY(check_tag_room(writer, row, one.trace));
+                traces.push_back(one.trace);
             }
-            return {};
+            return run ? link_traces(writer, traces, *run) : Result<>();
         });
 }
 
@@ -136,8 +142,10 @@ Result<std::vector<std::string>> Spans::contents(const std::string& trace) const
                                " id = ?) ORDER BY parent IS NOT NULL, began, id"));
         statement.bind(trace);
         Found found;
-        while (TRY(statement.step()))
+        while (TRY(statement.step())) {
             found.push_back(statement.text(0));
+            TRY(charge_answer(found.back().size()));
+        }
         return found;
     });
 }

@@ -48,8 +48,10 @@ public:
     explicit Spans(const History& history) : history_(history) {}
 
     // A trace that is not there is made, in this experiment. One that is there lasts as long as its
-    // spans do, and ends with its root.
-    Result<> add(std::int64_t experiment, const std::vector<LoggedSpans>& logged);
+    // spans do, and ends with its root. With a run, as Traces::link_to_run.
+    Result<> add(std::int64_t experiment,
+                 const std::vector<LoggedSpans>& logged,
+                 const std::optional<std::string>& run = std::nullopt);
     // What `content` of each is, the root first, then by their beginnings; none: they are not here.
     Result<std::vector<std::string>> contents(const std::string& trace) const;
 

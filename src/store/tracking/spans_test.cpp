@@ -93,6 +93,31 @@ TEST_F(SpansTest, ATraceHasSoMuchAndNoMore)
               ErrorKind::not_found);
 }
 
+TEST_F(SpansTest, ATraceHasSoManyTagsAndNoMore)
+{
+    const auto tags = [](const std::string& name, int count, std::size_t size) {
+        Pairs pairs;
+        for (int i = 0; i < count; ++i)
+            pairs.emplace_back(fmt::format("{}-{}", name, i), std::string(size, 'x'));
+        return pairs;
+    };
+    const auto add = [&](Pairs pairs) {
+        return spans().add(0, {{.trace = "t", .spans = {span("a", 1, 2)}, .tags = pairs}});
+    };
+    ASSERT_TRUE(add(tags("a", 600, 1)));
+    ASSERT_TRUE(add(tags("a", 600, 2))) << "the same ones again";
+    EXPECT_THAT(add(tags("b", 600, 1)).error().message(), HasSubstr("at most 1000 tags"));
+    EXPECT_EQ(trace("t").tags.size(), 602U) << "nothing of it was stored";
+    EXPECT_THAT(add(tags("a", 150, 8000)).error().message(), HasSubstr("of 1.0 MiB together"));
+    ASSERT_TRUE(add(tags("b", 398, 1)));
+    EXPECT_THAT(Traces(*history_).set_tag("t", "one", "more").error().message(),
+                HasSubstr("at most 1000 tags"));
+    EXPECT_TRUE(Traces(*history_).set_tag("t", "b-0", "other"));
+    auto info = trace("t");
+    info.tags = tags("c", 1, 1);
+    EXPECT_THAT(Traces(*history_).put(info).error().message(), HasSubstr("at most 1000 tags"));
+}
+
 TEST_F(SpansTest, TracesAreFoundByWhatIsInTheirSpans)
 {
     auto one = span("a", 1, 2);

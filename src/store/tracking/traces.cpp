@@ -78,6 +78,33 @@ Result<std::int64_t> get_trace_row(db::Connection& connection, const std::string
     return fail(ErrorKind::not_found, "Trace with ID '{}' not found.", printable(id));
 }
 
+Result<> check_tag_room(db::Connection& connection, std::int64_t row, const std::string& id)
+{
+    auto sum = TRY(connection.prepare("SELECT count(*), sum(length(CAST(key AS BLOB)) +"
+                                      " length(CAST(value AS BLOB))) FROM trace_tag"
+                                      " WHERE trace = ?"));
+    sum.bind(row);
+    TRY(sum.step());
+    if (sum.integer(0) <= most_trace_tags && sum.integer(1) <= most_trace_tag_bytes) return {};
+    return fail(ErrorKind::invalid_argument,
+                "The trace '{}' can have at most {} tags, of {} together: give it fewer, or"
+                " shorter ones",
+                printable(id),
+                most_trace_tags,
+                byte_size_text(static_cast<std::uint64_t>(most_trace_tag_bytes)));
+}
+
+Result<>
+link_traces(db::Connection& writer, const std::vector<std::string>& ids, const std::string& run)
+{
+    TRY(get_writable_run(writer, run, Into::any));
+    auto link = TRY(writer.prepare("INSERT OR IGNORE INTO trace_link(trace, run)"
+                                   " SELECT row, ? FROM trace WHERE id = ?"));
+    for (const auto& id : ids)
+        TRY(link.bind(run, id).run());
+    return {};
+}
+
 std::size_t text_size(const TraceInfo& trace)
 {
     std::size_t bytes = trace.request.value_or("").size() + trace.response.value_or("").size();
@@ -125,6 +152,7 @@ Result<TraceInfo> Traces::put(const TraceInfo& trace)
                           {{std::string(artifact_location_tag),
                             below_location(experiment.location,
                                            fmt::format("traces/{}/artifacts", trace.id))}}));
+            TRY(check_tag_room(writer, row, trace.id));
             for (const auto& assessment : trace.assessments)
                 TRY(put_assessment(writer, row, assessment));
             return read_trace(writer, row);
@@ -162,7 +190,9 @@ Result<> Traces::set_tag(const std::string& id, const std::string& key, const st
 {
     return HistoryAccess::database(history_).write(
         db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-            return put_pairs(writer, trace_tags, TRY(get_trace_row(writer, id)), {{key, value}});
+            const auto row = TRY(get_trace_row(writer, id));
+            TRY(put_pairs(writer, trace_tags, row, {{key, value}}));
+            return check_tag_room(writer, row, id);
         });
 }
 
@@ -182,15 +212,8 @@ Result<> Traces::remove_tag(const std::string& id, const std::string& key)
 Result<> Traces::link_to_run(const std::vector<std::string>& ids, const std::string& run)
 {
     return HistoryAccess::database(history_).write(
-        db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-            TRY(get_writable_run(writer, run, Into::any));
-            for (const auto& id : ids) {
-                auto link = TRY(writer.prepare("INSERT OR IGNORE INTO trace_link(trace, run)"
-                                               " SELECT row, ? FROM trace WHERE id = ?"));
-                TRY(link.bind(run, id).run());
-            }
-            return {};
-        });
+        db::Durability::disk,
+        [&](db::Connection& writer) -> Result<> { return link_traces(writer, ids, run); });
 }
 
 Result<std::int64_t> Traces::remove(std::int64_t experiment, const TraceSelection& selection)

@@ -60,6 +60,10 @@ struct TraceSelection {
 
 inline constexpr std::string_view artifact_location_tag = "mlflow.artifactLocation";
 
+// Tags of one trace; more are `invalid_argument`.
+inline constexpr std::int64_t most_trace_tags = 1000;
+inline constexpr std::int64_t most_trace_tag_bytes = std::int64_t{1} << 20;
+
 // Traces that clients log. Safe to call from any thread; every write is durable on return, and of a
 // call that fails nothing was stored. Errors are in MLflow's words.
 class Traces {

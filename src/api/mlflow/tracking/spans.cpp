@@ -6,104 +6,21 @@
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/model_json.hpp"
 #include "api/mlflow/routes.hpp"
+#include "api/mlflow/tracking/logged_spans.hpp"
 #include "base/text.hpp"
 #include "mlflow/spans.hpp"
 #include "store/tracking/spans.hpp"
-
-#include <algorithm>
 
 // Spans of traces: taken in as OpenTelemetry's protocol sends them, and given back.
 namespace ponk::api::mlflow {
 
 namespace {
 
-using ponk::mlflow::OtlpSpan;
-
 constexpr std::string_view binary_type = "application/x-protobuf";
 constexpr const char* spans_file = "traces.json";
 constexpr std::size_t most_answered = std::size_t{32} << 20;
-constexpr std::size_t longest_preview = 1000;
 
 // Taking in ---------------------------------------------------------------------------------------
-
-std::string text_of(const Json& value)
-{
-    return value.is_string() ? value.as_string() : to_json(value);
-}
-
-// What cannot be a tag is passed over: the spans matter more.
-void add_tag(store::Pairs& tags, std::string_view key, const Json& value)
-{
-    auto text = text_of(value);
-    if (!is_key(key) || !check_length("key", key, limits::key)) return;
-    if (key == store::artifact_location_tag || key == store::spans_location_tag ||
-        key == store::parent_tag)
-        return;
-    const auto same = [key](const auto& pair) { return pair.first == key; };
-    std::erase_if(tags, same);
-    tags.emplace_back(key, first_characters(std::move(text), limits::tag_value));
-}
-
-void add_tags(const OtlpSpan& span, store::LoggedSpans& logged)
-{
-    for (const auto& [key, value] : span.resource) {
-        if (!key.starts_with("telemetry.sdk.") && !key.starts_with("mlflow."))
-            add_tag(logged.tags, key, value);
-    }
-    constexpr std::string_view own = "mlflow.traceTag.";
-    if (!span.parent.empty()) return;
-    for (const auto& [key, value] : span.attributes) {
-        if (key.starts_with(own)) add_tag(logged.tags, key.substr(own.size()), value);
-    }
-}
-
-std::optional<std::string> preview_of(const OtlpSpan& span, std::string_view name)
-{
-    const auto* value = span.attributes.find(name);
-    if (!span.parent.empty() || value == nullptr) return std::nullopt;
-    return first_characters(to_json(*value), longest_preview);
-}
-
-std::string_view status_of(const OtlpSpan& span)
-{
-    if (span.status == OtlpSpan::Status::ok) return "OK";
-    return span.status == OtlpSpan::Status::error ? "ERROR" : "UNSET";
-}
-
-store::Span stored(const OtlpSpan& span)
-{
-    const auto* type = span.attributes.find("mlflow.spanType");
-    store::Span kept{.id = span.id,
-                     .name = span.name,
-                     .type = type && type->is_string() ? type->as_string() : "UNKNOWN",
-                     .status = std::string(status_of(span)),
-                     .began = span.began,
-                     .content = to_json(ponk::mlflow::span_content(span))};
-    if (!span.parent.empty()) kept.parent = span.parent;
-    if (span.ended != 0) kept.ended = span.ended;
-    return kept;
-}
-
-std::vector<store::LoggedSpans> by_trace(const std::vector<OtlpSpan>& spans)
-{
-    std::vector<const OtlpSpan*> sorted;
-    for (const auto& span : spans)
-        sorted.push_back(&span);
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto* left, const auto* right) {
-        return left->trace < right->trace;
-    });
-    std::vector<store::LoggedSpans> all;
-    for (const auto* span : sorted) {
-        const auto trace = ponk::mlflow::trace_id_of(*span);
-        if (all.empty() || all.back().trace != trace) all.push_back({.trace = trace});
-        auto& logged = all.back();
-        logged.spans.push_back(stored(*span));
-        add_tags(*span, logged);
-        if (auto text = preview_of(*span, "mlflow.spanInputs")) logged.request = std::move(text);
-        if (auto text = preview_of(*span, "mlflow.spanOutputs")) logged.response = std::move(text);
-    }
-    return all;
-}
 
 Result<> check_head(const net::Request& request)
 {
@@ -128,14 +45,9 @@ Result<net::Response> take_spans(const Services& services, const Call& call)
         return fail(ErrorKind::invalid_argument,
                     "Missing header 'x-mlflow-experiment-id': it says where the traces belong");
     const auto id = TRY(parse_experiment_id(experiment));
-    const auto spans = by_trace(TRY(ponk::mlflow::read_otlp(call.request.body)));
-    TRY(store::Spans(services.history()).add(id, spans));
-    if (const auto run = call.request.header("x-mlflow-run-id"); !run.empty()) {
-        std::vector<std::string> traces;
-        for (const auto& logged : spans)
-            traces.push_back(logged.trace);
-        TRY(store::Traces(services.history()).link_to_run(traces, run));
-    }
+    const auto spans = TRY(logged_spans(TRY(ponk::mlflow::read_otlp(call.request.body))));
+    TRY(store::Spans(services.history())
+            .add(id, spans, unless_empty(std::string(call.request.header("x-mlflow-run-id")))));
     net::Response answer;
     answer.type = binary_type;
     return answer;
@@ -188,7 +100,7 @@ Result<std::optional<Json>> whole_trace(const Services& services,
                         byte_size_text(most_answered));
         const auto json = TRY(parse_json(content).map_error(
             [](const Error& error) { return error.of_kind(ErrorKind::damaged); }));
-        spans.push_back(ponk::mlflow::span_message(json));
+        spans.push_back(TRY(ponk::mlflow::span_message(json)));
     }
     set_unless_empty(whole, "spans", std::move(spans));
     return std::optional<Json>(std::move(whole));

@@ -9,11 +9,14 @@ using testing::HasSubstr;
 const std::string traces = "/api/3.0/mlflow/traces";
 const std::string trace_id = "tr-11111111111111111111111111111111";
 
-// One field of a protocol buffer message: a text or message, shorter than 128 bytes.
+// One field of a protocol buffer message: a text or message.
 std::string field(int number, const std::string& bytes)
 {
-    return std::string(1, static_cast<char>(number * 8 + 2)) +
-           std::string(1, static_cast<char>(bytes.size())) + bytes;
+    std::string head(1, static_cast<char>(number * 8 + 2));
+    auto size = bytes.size();
+    for (; size >= 0x80; size >>= 7U)
+        head += static_cast<char>((size & 0x7fU) | 0x80U);
+    return head + static_cast<char>(size) + bytes;
 }
 
 std::string time_field(int number, std::uint64_t value)
@@ -94,6 +97,44 @@ TEST_F(SpanCallsTest, ATraceWaitsForTheSpansThatItsClientCounted)
     ask(get(traces + "/get", {{"trace_id", trace_id}, {"allow_partial", "true"}}));
     send_spans(part);
     EXPECT_EQ(whole()["spans"].as_array().size(), 2U);
+}
+
+TEST_F(SpanCallsTest, TagsOfOneRequestAreSoManyAndNoMore)
+{
+    const auto spans = [](int count, int attributes) {
+        std::string resource;
+        for (int i = 0; i < attributes; ++i)
+            resource += field(1, field(1, fmt::format("k{}", i)) + field(2, field(1, "v")));
+        std::string list;
+        for (int i = 0; i < count; ++i)
+            list += field(2, field(1, fmt::format("{:016}", i)) + field(2, std::string(8, '\x01')));
+        return field(1, field(1, resource) + field(2, list));
+    };
+    EXPECT_EQ(send_spans(spans(3, 200)).status, 200);
+    const auto first = "tr-" + to_hex(fmt::format("{:016}", 0));
+    const auto tags = ask(get(traces + "/" + first, {}))["trace"]["trace_info"]["tags"];
+    EXPECT_EQ(tags.text("k199"), "v");
+    EXPECT_THAT(refusal(send_spans(spans(501, 200))), HasSubstr("at most 100000 tags"));
+    std::string own;
+    for (int i = 0; i < 100'001; ++i)
+        own += field(9, field(1, fmt::format("mlflow.traceTag.{}", i)) + field(2, field(1, "v")));
+    EXPECT_THAT(refusal(send_spans(span('\x01', own))), HasSubstr("at most 100000 tags"));
+}
+
+TEST_F(SpanCallsTest, WithARunThatIsNotThereNothingIsStored)
+{
+    const net::Headers zero{{"x-mlflow-experiment-id", "0"}};
+    auto headers = zero;
+    headers.emplace_back("x-mlflow-run-id", std::string(32, 'a'));
+    EXPECT_EQ(send_spans(root, headers).status, 404);
+    EXPECT_EQ(get(traces + "/get", {{"trace_id", trace_id}}).status, 404);
+    headers.back().second = new_run();
+    EXPECT_EQ(send_spans(root, headers).status, 200);
+    const auto found = ask(post(
+        traces + "/search",
+        R"({"locations": [{"mlflow_experiment": {"experiment_id": "0"}}], "filter": "run_id = ')" +
+            headers.back().second + R"('"})"));
+    EXPECT_EQ(found["traces"].as_array().size(), 1U);
 }
 
 TEST_F(SpanCallsTest, WrongOnesAreRefused)
