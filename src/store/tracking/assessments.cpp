@@ -99,6 +99,14 @@ find(db::Connection& connection, std::int64_t row, const std::string& trace, con
     return std::optional(TRY(assessment_at(statement, trace)));
 }
 
+// Also one that is not shown: it comes back with its run.
+Result<bool> has_id(db::Connection& connection, std::int64_t row, const std::string& id)
+{
+    auto statement = TRY(connection.prepare("SELECT 1 FROM assessment WHERE trace = ? AND id = ?"));
+    statement.bind(row, id);
+    return statement.step();
+}
+
 tl::unexpected<Error> no_assessment(const std::string& trace, const std::string& id)
 {
     return fail(ErrorKind::not_found,
@@ -208,7 +216,7 @@ Result<Assessment> Assessments::add(const Assessment& assessment)
             const auto row = TRY(get_trace_row(writer, assessment.trace));
             auto stored = assessment;
             if (stored.id.empty()) stored.id = "a-" + RunId::make().text();
-            if (TRY(find(writer, row, stored.trace, stored.id)))
+            if (TRY(has_id(writer, row, stored.id)))
                 return fail(ErrorKind::conflict,
                             "Assessment with ID '{}' already exists for trace '{}'",
                             printable(stored.id),

@@ -125,6 +125,8 @@ TEST_F(AssessmentsTest, ThoseOfADeletedRunAreSetAsideWithIt)
     ASSERT_TRUE(tracking.delete_run(run.text()));
     EXPECT_THAT(of_trace(), IsEmpty());
     EXPECT_EQ(assessments().get("t1", "a-1").error().kind(), ErrorKind::not_found);
+    EXPECT_EQ(assessments().add(good("a-1")).error().kind(), ErrorKind::conflict)
+        << "it may come back";
     ASSERT_TRUE(tracking.restore_run(run.text(), Tracking::OfDeletedExperiment::leave));
     EXPECT_THAT(of_trace(), SizeIs(1));
     ASSERT_TRUE(history_->delete_run(run));

@@ -75,6 +75,23 @@ TEST_F(SpansTest, WhatTheClientSaysOfTheTraceStays)
     EXPECT_EQ(trace("t").request, "mine");
 }
 
+TEST_F(SpansTest, SpansExtendATraceOfAnyTime)
+{
+    ASSERT_TRUE(Traces(*history_).put(
+        {.id = "t", .time = latest_trace_time, .duration = longest_trace, .state = "OK"}));
+    ASSERT_TRUE(spans().add(0, {{.trace = "t", .spans = {span("a", 10, 20)}}}));
+    EXPECT_EQ(trace("t").time, 10);
+    EXPECT_EQ(trace("t").duration, latest_trace_time + longest_trace - 10);
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    EXPECT_THAT(Traces(*history_).put({.id = "u", .time = most, .state = "OK"}).error().message(),
+                HasSubstr("the year 9999"));
+    EXPECT_THAT(Traces(*history_)
+                    .put({.id = "u", .time = 1, .duration = most, .state = "OK"})
+                    .error()
+                    .message(),
+                HasSubstr("cannot last"));
+}
+
 TEST_F(SpansTest, ATraceHasSoMuchAndNoMore)
 {
     auto large = span("a", 1, 2);

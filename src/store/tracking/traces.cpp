@@ -15,6 +15,14 @@ namespace {
 
 constexpr std::size_t most_text = std::size_t{64} << 20;  // of one answer
 
+Result<> check_duration(std::int64_t ms)
+{
+    if (-longest_trace <= ms && ms <= longest_trace) return {};
+    return fail(ErrorKind::invalid_argument,
+                "A trace cannot last {} ms: give its duration in milliseconds",
+                ms);
+}
+
 Result<std::int64_t> upsert(db::Connection& writer, const TraceInfo& trace)
 {
     auto statement = TRY(writer.prepare(
@@ -62,6 +70,15 @@ remove_until(db::Connection& writer, std::int64_t experiment, const TraceSelecti
 }
 
 }  // namespace
+
+Result<> check_trace_time(std::int64_t ms)
+{
+    if (earliest_trace_time <= ms && ms <= latest_trace_time) return {};
+    return fail(ErrorKind::invalid_argument,
+                "The time {} is after the year 9999 or before the year 0: give it in milliseconds"
+                " since 1970",
+                ms);
+}
 
 Result<std::optional<std::int64_t>> find_trace_row(db::Connection& connection,
                                                    const std::string& id)
@@ -140,6 +157,8 @@ Result<TraceInfo> read_trace(db::Connection& connection, std::int64_t row)
 
 Result<TraceInfo> Traces::put(const TraceInfo& trace)
 {
+    TRY(check_trace_time(trace.time));
+    if (trace.duration) TRY(check_duration(*trace.duration));
     return HistoryAccess::database(history_).write(
         db::Durability::disk, [&](db::Connection& writer) -> Result<TraceInfo> {
             const auto experiment = TRY(get_writable_experiment(writer, trace.experiment));

@@ -64,6 +64,13 @@ inline constexpr std::string_view artifact_location_tag = "mlflow.artifactLocati
 inline constexpr std::int64_t most_trace_tags = 1000;
 inline constexpr std::int64_t most_trace_tag_bytes = std::int64_t{1} << 20;
 
+// Milliseconds: the years 0 to 9999, and as long. So sums of times and durations are numbers, too.
+inline constexpr std::int64_t earliest_trace_time = -62'167'219'200'000;
+inline constexpr std::int64_t latest_trace_time = 253'402'300'799'999;
+inline constexpr std::int64_t longest_trace = 315'576'000'000'000;
+// `invalid_argument` for times outside.
+Result<> check_trace_time(std::int64_t ms);
+
 // Traces that clients log. Safe to call from any thread; every write is durable on return, and of a
 // call that fails nothing was stored. Errors are in MLflow's words.
 class Traces {

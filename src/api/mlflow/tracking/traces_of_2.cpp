@@ -65,6 +65,7 @@ Result<net::Response> end_trace(const Services& services, const Call& call)
 {
     auto trace = TRY(traces(services).get(call.variables[0]));
     const auto ended = TRY(call.fields.integer("timestamp_ms"));
+    TRY(store::check_trace_time(ended));
     trace.duration = std::max<std::int64_t>(0, ended - trace.time);
     const auto status = TRY(call.fields.find_text("status")).value_or(no_status);
     trace.state =

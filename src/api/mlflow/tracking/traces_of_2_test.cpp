@@ -63,6 +63,14 @@ TEST_F(TracesOf2Test, WrongOnesAreRefused)
     const auto id = begin("f").text("request_id");
     EXPECT_EQ(end(id, R"("timestamp_ms": 2000, "status": "BAD")").status, 400);
     EXPECT_EQ(end(id, R"("status": "OK")").status, 400);
+    for (const auto* time : {"9223372036854775807", "-9223372036854775807", "253402300800000"}) {
+        EXPECT_THAT(refusal(end(id, fmt::format(R"("timestamp_ms": {})", time))),
+                    HasSubstr("the year 9999"));
+        EXPECT_THAT(
+            refusal(post("traces",
+                         fmt::format(R"({{"experiment_id": "0", "timestamp_ms": {}}})", time))),
+            HasSubstr("the year 9999"));
+    }
 }
 
 TEST_F(TracesOf2Test, TwoFiltersAreCompared)
