@@ -3,6 +3,8 @@
 
 #include "base/text.hpp"
 #include "engine/files/line_ends.hpp"
+#include "engine/files/plain_file.hpp"
+#include "engine/files/replacement.hpp"
 #include "os/directory.hpp"
 #include "os/unnamed_file.hpp"
 
@@ -21,7 +23,6 @@ namespace ponk::engine {
 namespace {
 
 constexpr std::size_t most_entries = 10'000;
-constexpr mode_t permissions = 0777;
 
 std::int64_t milliseconds_of(const timespec& time)
 {
@@ -36,31 +37,6 @@ Result<os::Fd> open_root(const Path& project)
         root.error()
             .within("project folder")
             .with_hint("If it has moved, 'ponk project relink' says where it is now."));
-}
-
-// For reading, and never a device, a FIFO or a socket: looked at before it is opened.
-Result<os::Fd> open_plain(int root, const Path& path, struct stat& info)
-{
-    const auto found = TRY(os::open_beneath(root, path, O_PATH));
-    if (::fstat(found.get(), &info) != 0) return fail_errno(errno, "check {}", os::in_quotes(path));
-    if (S_ISDIR(info.st_mode))
-        return fail(ErrorKind::invalid_argument, "{} is a folder", os::in_quotes(path));
-    if (!S_ISREG(info.st_mode))
-        return fail(ErrorKind::invalid_argument, "{} is not a regular file", os::in_quotes(path));
-    os::Fd file(::open(fmt::format("/proc/self/fd/{}", found.get()).c_str(),
-                       O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    if (!file) return fail_errno(errno, "open {}", os::in_quotes(path));
-    return file;
-}
-
-Result<std::string> read_whole(const os::Fd& file, const Path& path)
-{
-    auto text = TRY(os::read_at(file.get(), 0, longest_text + 1));
-    if (text.size() <= longest_text) return text;
-    return fail(ErrorKind::invalid_argument,
-                "{} is larger than the limit of {}",
-                os::in_quotes(path),
-                byte_size_text(longest_text));
 }
 
 std::string link_text(int folder, const std::string& name)
@@ -147,80 +123,6 @@ Result<> create(const Place& place, const Path& path, std::string_view text)
     return flush(place.folder.get(), path);
 }
 
-// Whether the plain file `name` has that digest, now.
-Result<bool> has_digest(int folder, const std::string& name, const Digest& digest)
-{
-    struct stat info {};
-    const auto file = open_plain(folder, name, info);
-    if (!file) return false;
-    const auto text = read_whole(*file, name);
-    return text && sha256(*text) == digest;
-}
-
-// A file with a name of its own in the folder, which goes with this object.
-class Replacement {
-public:
-    static Result<Replacement> create(int folder, const struct stat& like)
-    {
-        for (;;) {
-            auto name = ".tmp-" + to_hex(random_bytes(8));
-            os::Fd fd(::openat(
-                folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-            if (!fd && (errno == EEXIST || errno == EINTR)) continue;
-            if (!fd) return fail_errno(errno, "create a temporary file");
-            // Of another user's file that we may write the copy is ours; its group can stay.
-            if (::fchown(fd.get(), like.st_uid, like.st_gid) != 0)
-                static_cast<void>(::fchown(fd.get(), static_cast<uid_t>(-1), like.st_gid) == 0);
-            if (::fchmod(fd.get(), like.st_mode & permissions) != 0)
-                return fail_errno(errno, "create a temporary file");
-            return Replacement(folder, std::move(name), std::move(fd));
-        }
-    }
-    ~Replacement()
-    {
-        if (!name_.empty()) ::unlinkat(folder_, name_.c_str(), 0);
-    }
-    Replacement(Replacement&& other) noexcept
-        : folder_(other.folder_), name_(std::exchange(other.name_, {})), fd_(std::move(other.fd_))
-    {
-    }
-    Replacement& operator=(Replacement&&) = delete;
-
-    [[nodiscard]] int fd() const { return fd_.get(); }
-
-    // Takes the place of `name` when that has this digest; false: it has not, and is as it was.
-    // What was there is looked at when nobody can put something else in its place any more.
-    Result<bool> replace(const std::string& name, const Digest& digest)
-    {
-        if (!TRY(has_digest(folder_, name, digest))) return false;
-        if (exchange(name)) {
-            if (TRY(has_digest(folder_, name_, digest))) return true;
-            if (!exchange(name)) return fail_errno(errno, "put back '{}'", printable(name));
-            return false;
-        }
-        if (errno != EINVAL && errno != ENOSYS)
-            return fail_errno(errno, "replace '{}'", printable(name));
-        if (::renameat(folder_, name_.c_str(), folder_, name.c_str()) != 0)
-            return fail_errno(errno, "replace '{}'", printable(name));
-        name_.clear();
-        return true;
-    }
-
-private:
-    Replacement(int folder, std::string name, os::Fd fd)
-        : folder_(folder), name_(std::move(name)), fd_(std::move(fd))
-    {
-    }
-    bool exchange(const std::string& name) const
-    {
-        return ::renameat2(folder_, name_.c_str(), folder_, name.c_str(), RENAME_EXCHANGE) == 0;
-    }
-
-    int folder_;
-    std::string name_;
-    os::Fd fd_;
-};
-
 Result<> require_writable(const struct stat& info, const os::Fd& file, const Path& path)
 {
     const auto self = fmt::format("/proc/self/fd/{}", file.get());
@@ -298,7 +200,7 @@ Result<StoredText> store_text(const Path& project, const Path& path, const FileT
     if (!file && file.error().kind() == ErrorKind::not_found)
         return changed_since(path, "is not there any more");
     if (!file) return tl::unexpected(file.error());
-    const auto before = TRY(read_whole(*file, path));
+    const auto before = TRY(read_text(*file, path));
     if (sha256(before) != *text.read) return changed_since(path, other_text);
     TRY(require_writable(info, *file, path));
     const auto bytes = text.line_ends == FileText::LineEnds::as_before
@@ -311,7 +213,8 @@ Result<StoredText> store_text(const Path& project, const Path& path, const FileT
     TRY(os::write_all(replacement.fd(), bytes)
             .map_error(while_doing("write {}", os::in_quotes(path))));
     TRY(flush(replacement.fd(), path));
-    if (!TRY(replacement.replace(place.name, *text.read))) return changed_since(path, other_text);
+    if (!TRY(replacement.replace(place.name, *text.read, stored.digest)))
+        return changed_since(path, other_text);
     TRY(flush(place.folder.get(), path));
     return stored;
 }

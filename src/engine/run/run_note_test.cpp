@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/plan/resolve_run.hpp"
 #include "engine/run/run_note.hpp"
+#include "executor/job/run_directory.hpp"
 #include "model/exit_record.hpp"
 #include "os/golden_test_support.hpp"
 #include "os/test_folder.hpp"
