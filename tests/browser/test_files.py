@@ -104,6 +104,77 @@ def test_what_is_not_saved_survives_another_view_and_is_asked_about(look, projec
     assert (project / "files" / "draft.txt").read_text() == "first\n"
 
 
+def asks_before_it_goes(page):
+    asked = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.reload()
+    return asked == ["beforeunload"]
+
+
+def test_the_browser_asks_about_unsaved_text_in_another_view(look, project):
+    (project / "files" / "leaving.txt").write_text("first\n")
+    page = look("files/leaving.txt")
+    type_at_end(page, "draft")
+    page.get_by_role("status").filter(has_text="Not saved").wait_for()
+    page.get_by_role("link", name="Projects").click()
+    page.get_by_role("heading", name="Projects", level=1).wait_for()
+    assert asks_before_it_goes(page)
+
+
+@pytest.fixture(scope="module")
+def beside(served, project):
+    """Another project, with a file of the same path."""
+    folder = served.project.parent / "beside"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def switched(look, project, beside):
+    """switched(page) goes from the first project to the other one, which becomes known on the way."""
+    def go(page):
+        page.get_by_role("link", name="Projects").click()
+        page.get_by_role("button", name="New project").click()
+        dialog = page.get_by_role("dialog", name="New project")
+        dialog.get_by_text("Existing folder").click()
+        dialog.get_by_label("Path of the folder").fill(str(beside))
+        dialog.get_by_role("button", name="Add").click()
+        page.get_by_role("heading", name="beside", level=1).wait_for()
+        page.get_by_role("link", name="Files", exact=True).first.click()
+        page.get_by_role("treeitem", name="same.txt").click()
+        page.locator(".cm-content").get_by_text("of the other").wait_for()
+
+    (project / "same.txt").write_text("of the first\n")
+    (beside / "same.txt").write_text("of the other\n")
+    return go
+
+
+def test_the_browser_asks_about_unsaved_text_of_another_project(look, switched):
+    page = look("same.txt")
+    type_at_end(page, "draft")
+    page.get_by_role("status").filter(has_text="Not saved").wait_for()
+    switched(page)
+    assert asks_before_it_goes(page)
+
+
+def test_an_answer_for_one_project_leaves_the_texts_of_another_alone(look, switched, project):
+    page = look("same.txt")
+    type_at_end(page, "mine")
+    held = []
+    page.route("**/file?path=same.txt", lambda route: held.append(route) if route.request.method == "PUT" else route.continue_())
+    page.keyboard.press("Control+s")
+    page.get_by_role("status").filter(has_text="Saving").wait_for()
+    switched(page)
+    type_at_end(page, "x")
+    with page.expect_response(lambda answer: answer.request.method == "PUT"):
+        held[0].continue_()
+    on_disk(project / "same.txt", "of the first\nmine")
+    # As it was read is still what is saved.
+    page.keyboard.press("Backspace")
+    page.get_by_role("status").filter(has_text="Saved").wait_for()
+    assert text_of(page).strip() == "of the other"
+
+
 @pytest.mark.parametrize("choice, wanted", [("Keep mine", "first\nmine"), ("Take the disk’s", "elsewhere\n")])
 def test_a_change_on_disk_is_a_choice_and_nothing_is_lost(look, project, choice, wanted):
     path = project / "files" / "shared.txt"
