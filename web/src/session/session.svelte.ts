@@ -59,11 +59,13 @@ export async function start(): Promise<void> {
   answerTabs(() => (session.stage === 'open' ? sessionStorage.getItem(kept) : null));
   const code = takeCode();
   if (code) return login({ code });
-  const token = sessionStorage.getItem(kept) ?? (await askTabs());
-  if (!token) {
-    session.stage = 'login';
-    return;
-  }
+  // Who logged in here meanwhile needs no answer any more.
+  const token = sessionStorage.getItem(kept) ?? (await askTabs((late) => { if (session.stage === 'login' && !session.ended) void resume(late); }));
+  if (token) return resume(token);
+  session.stage = 'login';
+}
+
+async function resume(token: string): Promise<void> {
   sessionStorage.setItem(kept, token);
   try {
     await open(token);

@@ -13,18 +13,18 @@ export function answerTabs(token: () => string | null): void {
   });
 }
 
-/** The token of a tab that is logged in, or null when none answers. */
-export function askTabs(): Promise<string | null> {
+/** The token of a tab that is logged in, or null when none answers for now; a busy tab's answer comes `late`. */
+export function askTabs(late: (token: string) => void): Promise<string | null> {
   if (!channel) return Promise.resolve(null);
   return new Promise((resolve) => {
-    const heard = ({ data }: MessageEvent<Words>) => {
-      if ('token' in data) end(data.token);
-    };
-    const timer = setTimeout(() => end(null), patience_ms);
-    function end(token: string | null): void {
+    let waiting = true;
+    const timer = setTimeout(() => { waiting = false; resolve(null); }, patience_ms);
+    function heard({ data }: MessageEvent<Words>): void {
+      if (!('token' in data)) return;
       clearTimeout(timer);
       channel?.removeEventListener('message', heard);
-      resolve(token);
+      if (waiting) resolve(data.token);
+      else late(data.token);
     }
     channel.addEventListener('message', heard);
     channel.postMessage({ ask: true } satisfies Words);
