@@ -69,7 +69,7 @@ const std::vector<Route>& routes()
         {"POST", "/prune", administer, prune_disk, slow},
         {"GET", "/projects", read, list_projects},
         {"POST", "/projects", owner, add_project, slow},
-        {"GET", "/samples", owner, list_samples},
+        {"GET", "/samples", owner, list_samples, slow},
         {"GET", "/projects/lookup", administer, look_up_project},
         {"DELETE", "/projects/{project}", administer, delete_project},
         {"POST", "/projects/{project}/relink", administer, relink_project},

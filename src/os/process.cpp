@@ -277,6 +277,10 @@ run(const Command& command, Deadline deadline, std::stop_token stop, std::size_t
             if (input.empty() || (put < 0 && errno != EAGAIN && errno != EINTR)) in.write.reset();
         }
     }
+    // What it started would go on without it, and it is not reaped yet: the number is still its
+    // own.
+    const bool is_over = stop.stop_requested() || Deadline::clock::now() >= deadline;
+    if (is_over && command.session == Command::Session::own) ::kill(-child.pid, SIGKILL);
     output.exit = TRY(wait_for_exit(child, deadline, stop));
     return output;
 }

@@ -2,14 +2,17 @@
 #include "api/native/own_command.hpp"
 
 #include "base/text.hpp"
-#include "os/process.hpp"
+#include "base/work_budget.hpp"
 #include "os/variables.hpp"
 
 #include <algorithm>
+#include <future>
 
 namespace ponk::api {
 
 namespace {
+
+constexpr std::chrono::milliseconds look_interval{100};
 
 // Ours, but for what would lead the command to another project, server or home.
 std::vector<std::string> environment_for(const os::Path& home)
@@ -45,7 +48,7 @@ Result<Json> run_own_command(const Services& services,
     command.env = environment_for(services.context().home);
     command.directory = "/";
     command.session = os::Command::Session::own;
-    const auto done = TRY(os::run(command, after(limit), {}));
+    const auto done = TRY(run_while_wanted(command, limit));
     const auto answer = parse_json(done.out);
     if (done.exit.status() == 0 && answer) return *answer;
     const auto& error = answer ? (*answer)["error"] : Json();
@@ -58,6 +61,22 @@ Result<Json> run_own_command(const Services& services,
     // What git or ssh said is above the last lines, which repeat the error.
     return tl::unexpected(
         Error(error_kind_from(error.text("kind")), error.text("message"), error.text("hint")));
+}
+
+Result<os::Output> run_while_wanted(const os::Command& command, std::chrono::seconds limit)
+{
+    std::stop_source stop;
+    auto running = std::async(std::launch::async, [&command, limit, token = stop.get_token()] {
+        return os::run(command, after(limit), token);
+    });
+    while (running.wait_for(look_interval) != std::future_status::ready) {
+        if (auto wanted = check_work(); !wanted) {
+            stop.request_stop();
+            static_cast<void>(running.get());
+            return tl::unexpected(wanted.error());
+        }
+    }
+    return running.get();
 }
 
 }  // namespace ponk::api

@@ -3,6 +3,7 @@
 
 #include "api/http/services.hpp"
 #include "base/json.hpp"
+#include "os/process.hpp"
 
 #include <chrono>
 #include <string>
@@ -16,5 +17,9 @@ namespace ponk::api {
 Result<Json> run_own_command(const Services& services,
                              std::vector<std::string> words,
                              std::chrono::seconds limit);
+
+// Runs a command as long as the request's client waits for it: then it and what
+// it started in its session are killed, and the error says why.
+Result<os::Output> run_while_wanted(const os::Command& command, std::chrono::seconds limit);
 
 }  // namespace ponk::api

@@ -4,6 +4,7 @@
 
 #include "api/http/file_source.hpp"
 #include "api/native/handlers.hpp"
+#include "api/native/project_folder.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "base/work_budget.hpp"
@@ -19,20 +20,6 @@ namespace {
 
 // Of an entry of a list, beside its name.
 constexpr std::size_t item_size = 120;
-
-Result<os::Path> folder_of(const Services& services, const std::string& id)
-{
-    const auto project = TRY(services.history().find_project(id));
-    if (!project)
-        return fail(ErrorKind::not_found, "there is no project '{}' in history", printable(id));
-    os::Path folder = project->project.path;
-    if (!folder.is_absolute()) {
-        return fail(ErrorKind::not_found,
-                    "the project '{}' has no folder on this machine",
-                    printable(project->project.name));
-    }
-    return folder;
-}
 
 Result<os::Path> path_of(const Call& call)
 {
@@ -59,6 +46,20 @@ Result<std::string> text_of(const Json& body)
 }
 
 }  // namespace
+
+Result<os::Path> folder_of(const Services& services, const std::string& id)
+{
+    const auto project = TRY(services.history().find_project(id));
+    if (!project)
+        return fail(ErrorKind::not_found, "there is no project '{}' in history", printable(id));
+    os::Path folder = project->project.path;
+    if (!folder.is_absolute()) {
+        return fail(ErrorKind::not_found,
+                    "the project '{}' has no folder on this machine",
+                    printable(project->project.name));
+    }
+    return folder;
+}
 
 Result<net::Response> list_project_files(const Services& services, const Call& call)
 {

@@ -109,6 +109,28 @@ TEST_F(ApiProjectFiles, ATextIsCheckedBeforeItIsWritten)
     EXPECT_FALSE(std::filesystem::exists(root_ / "project" / "aml_config" / "box.compute"));
 }
 
+// It would be looked for below the daemon's own folder.
+TEST_F(ApiProjectFiles, AProjectWithoutAFolderOnThisMachineHasNoTargets)
+{
+    ASSERT_TRUE(history_->put_project({"elsewhere", "elsewhere", "."}));
+    for (const char* what : {"targets", "files"}) {
+        const auto answer = call("GET", {"projects", "elsewhere", what});
+        EXPECT_EQ(answer.status, 404) << what << ": " << answer.body;
+        EXPECT_NE(answer.body.find("no folder on this machine"), std::string::npos) << answer.body;
+    }
+}
+
+TEST_F(ApiProjectFiles, WhatStartsAProcessIsNoQuickCall)
+{
+    for (const auto& [method, what] :
+         {std::pair("GET", "samples"), std::pair("POST", "projects")}) {
+        net::Request head;
+        head.method = method;
+        head.path = {"api", "v1", what};
+        EXPECT_EQ(receive(*services_, head).pace, net::Reception::Pace::slow) << what;
+    }
+}
+
 TEST_F(ApiProjectFiles, TheKeysOfAKindOfFileAreItsSchema)
 {
     const auto schema = body(call("GET", {"schemas", "compute"}));

@@ -2,6 +2,7 @@
 // Projects that the page makes or gets to know.
 #include "api/native/handlers.hpp"
 #include "api/native/own_command.hpp"
+#include "api/native/project_folder.hpp"
 #include "base/text.hpp"
 #include "config/project/project.hpp"
 #include "engine/plan/project_key.hpp"
@@ -78,11 +79,7 @@ Result<net::Response> list_samples(const Services& services, const Call& /*call*
 // Where its runs can go, by its files.
 Result<net::Response> list_project_targets(const Services& services, const Call& call)
 {
-    const auto& id = call.variables.at(0);
-    const auto known = TRY(services.history().find_project(id));
-    if (!known)
-        return fail(ErrorKind::not_found, "there is no project '{}' in history", printable(id));
-    const auto project = TRY(config::open_project(known->project.path));
+    const auto project = TRY(config::open_project(TRY(folder_of(services, call.variables.at(0)))));
     JsonArray targets;
     for (const auto& name : project.targets) {
         const auto target = config::load_target(project, name);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/files/replacement.hpp"
-
 #include "engine/files/project_files.hpp"
+#include "engine/files/replacement.hpp"
 #include "os/directory.hpp"
 
 #include <gtest/gtest.h>
