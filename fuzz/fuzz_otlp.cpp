@@ -14,7 +14,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& span : *spans) {
         if (span.trace.size() != 32 || span.id.size() != 16 || span.began < 0) std::abort();
         const auto content = ponk::parse_json(ponk::to_json(span_content(span)));
-        if (!content || !span_message(*content).is_object()) std::abort();
+        if (!content) std::abort();
+        const auto message = span_message(*content);
+        if (!message || !message->is_object()) std::abort();
     }
     return 0;
 }
