@@ -68,6 +68,8 @@ TEST_F(ReadsTest, EveryCallThatReadsAnswersWhileSomebodyHoldsTheWriter)
     for (const auto& route : routes()) {
         const bool reads = route.permission == Permission::read || route.method == get;
         if (!reads || !route.action || route.pattern == doctor) continue;
+        // It starts the program itself, which a test is not.
+        if (route.pattern == std::string_view("/samples")) continue;
         auto path = path_of(route.pattern);
         path.insert(path.begin(), {"api", "v1"});
         auto answer = ask(route.method, path);

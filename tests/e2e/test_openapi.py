@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/api/openapi.json, which the daemon serves, and what a daemon really answers."""
+import hashlib
 import json
 import secrets
 import time
@@ -99,6 +100,20 @@ def test_a_daemon_answers_as_described(ponk, api, tmp_path):
     assert api.call("GET", "/export", query={"run": first})
 
     api.call("GET", "/projects")
+    assert api.call("GET", "/samples")["samples"]
+    assert "managed" in api.call("GET", "/projects/{project}/targets", project=project)["run_configurations"]
+    listed = {one["name"]: one["kind"] for one in api.call("GET", "/projects/{project}/files", query={"path": ""}, project=project)["entries"]}
+    assert (listed["train.py"], listed["data"]) == ("file", "folder")
+    assert api.call("GET", "/projects/{project}/file", query={"path": "data/one.csv"}, project=project) == b"1\n"
+    read = hashlib.sha256(b"1\n").hexdigest()
+    api.call("PUT", "/projects/{project}/file", query={"path": "data/one.csv"}, body={"text": "2\n", "digest": read}, project=project)
+    api.call("PUT", "/projects/{project}/file", 409, query={"path": "data/one.csv"}, body={"text": "3\n", "digest": read}, project=project)
+    api.call("PUT", "/projects/{project}/file", 201, query={"path": "new.txt"}, body={"text": "new", "digest": None}, project=project)
+    remarks = api.call("POST", "/projects/{project}/check", body={"path": "aml_config/a.compute", "text": "type: none\n"}, project=project)
+    assert remarks["remarks"]
+    assert "$schema" in api.call("GET", "/schemas/{kind}", kind="runconfig")
+    found = api.call("GET", "/runs/{run}/log/search", query={"q": "trained"}, run=first)
+    assert [line["line"] for line in found["lines"]] == [1] and found["at_end"]
     assert api.call("GET", "/projects/lookup", query={"path": str(ponk.project)})["id"] == project
     api.call("POST", "/runs/{run}/promote", body={"artifact": "outputs/model.txt", "name": "best"}, run=first)
     assert api.call("GET", "/projects/{project}/assets", project=project)["assets"]

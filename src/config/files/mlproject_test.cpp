@@ -40,7 +40,7 @@ TEST(MlProject, RemarksOnWhatIsWrong)
         {"docker_env: {image: a, volumes: [/a:/b, data:/b]}\n", "1:41 error wrong-value"},
         {"docker_env: {image: a, environment: A}\n", "1:37 error wrong-type"},
         {"docker_env: {image: a, environment: [[A, b, c], [D, e], F, {G: h}]}\n",
-         "1:38 error wrong-type, 1:60 error wrong-type"},
+         "1:38 error wrong-type\n1:60 error wrong-type"},
         {"conda_env: a\npython_env: b\n", "2:13 error contradiction"},
         {"conda_env: a\ndocker_env: {image: b}\n", "1:12 error contradiction"},
         {"databricks_spark_job: {python_file: a.py}\n", "1:23 notice unused-key"},

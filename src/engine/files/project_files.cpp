@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <dirent.h>
 #include <fcntl.h>
+#include <mutex>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -213,8 +214,13 @@ Result<StoredText> store_text(const Path& project, const Path& path, const FileT
     TRY(os::write_all(replacement.fd(), bytes)
             .map_error(while_doing("write {}", os::in_quotes(path))));
     TRY(flush(replacement.fd(), path));
-    if (!TRY(replacement.replace(place.name, *text.read, stored.digest)))
-        return changed_since(path, other_text);
+    {
+        // Our own writers take turns: what three of them exchange at once none could sort out.
+        static std::mutex turn;
+        const std::lock_guard lock(turn);
+        if (!TRY(replacement.replace(place.name, *text.read, stored.digest)))
+            return changed_since(path, other_text);
+    }
     TRY(flush(place.folder.get(), path));
     return stored;
 }

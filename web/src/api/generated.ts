@@ -241,8 +241,10 @@ export interface Program {
   interpreter?: string;
   spark_options?: string[];
   variables?: Record<string, string>;
+  shell_variables?: string[];
   tensorboard?: string;
   given_names?: string[];
+  interactive?: boolean;
 }
 export interface Resources {
   gpu?: GpuRequest;
@@ -319,6 +321,9 @@ export interface RunRequest {
   script?: string | null;
   module?: string;
   command?: string[];
+  /** Of the project's MLproject file. */
+  entry_point?: string;
+  parameters?: Record<string, string>;
   arguments?: string[];
   run_configuration?: string;
   target?: string;
@@ -339,6 +344,7 @@ export interface RunRequest {
   /** PATH or PLACE=PATH. */
   inputs?: string[];
   input_digest?: boolean;
+  interactive?: boolean;
   /** The client's own, NAME=VALUE; used and not stored. */
   environment?: string[];
   umask?: number;
