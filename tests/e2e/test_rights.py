@@ -56,7 +56,7 @@ def test_a_supervisor_that_does_not_tell_the_end_is_told_of(ponk):
         os.kill(pids[name], signal.SIGSTOP)
     os.kill(pids["main"], signal.SIGKILL)
     try:
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 180
         while True:
             told = [event["text"] for event in exported(ponk, run)["events"] if event["kind"] == "notice"
                     and not event["text"].startswith("packages: ")]
