@@ -79,9 +79,11 @@ def test_runs_are_hidden_and_ranges_chosen_in_the_charts(look):
     page = look()
     figure = page.get_by_role("figure", name="loss: ")
     figure.locator("canvas").wait_for()
-    assert figure.get_attribute("aria-label").count("lowest") == 4
+    # Other tests may have made the runs of that name log it, too.
+    shown = figure.get_attribute("aria-label").count("lowest")
+    assert shown >= 4
     page.get_by_role("checkbox", name="first #").uncheck(force=True)
-    until(page, "document.querySelector('figure[aria-label^=\"loss\"]').getAttribute('aria-label').split('lowest').length === 4")
+    until(page, f"document.querySelector('figure[aria-label^=\"loss\"]').getAttribute('aria-label').split('lowest').length === {shown}")
     whole = page.get_by_role("button", name="Whole range")
     # The chart is drawn again without that run: a drag on the one that goes away chooses nothing.
     for _ in range(20):
