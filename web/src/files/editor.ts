@@ -101,7 +101,7 @@ function checked(project: string, path: string, told: (remarks: Remark[]) => voi
   }, { delay: 400 }), lintGutter()];
 }
 
-export interface Wishes {
+export interface EditorOptions {
   project: string;
   path: string;
   text: string;
@@ -117,23 +117,23 @@ function unitOf(text: string, path: string): string {
   return found ?? (/\.(ya?ml|json|compute|runconfig|ipynb)$/i.test(path) ? '  ' : '    ');
 }
 
-export function makeState(wishes: Wishes): EditorState {
-  const kind = schemaOf(wishes.path);
+export function makeState(options: EditorOptions): EditorState {
+  const kind = schemaOf(options.path);
   return EditorState.create({
-    doc: wishes.text,
+    doc: options.text,
     extensions: [
       lineNumbers(), highlightActiveLineGutter(), highlightSpecialChars(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(),
       highlightActiveLine(), highlightSelectionMatches(), search({ top: true }), syntaxHighlighting(colours), syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
-      EditorState.tabSize.of(4), indentUnit.of(unitOf(wishes.text, wishes.path)),
+      EditorState.tabSize.of(4), indentUnit.of(unitOf(options.text, options.path)),
       autocompletion(kind ? { override: [completeFrom(kind)] } : { activateOnTyping: false }),
       keymap.of([
-        { key: 'Mod-s', preventDefault: true, run: (view) => { wishes.save(view.state.doc); return true; } },
+        { key: 'Mod-s', preventDefault: true, run: (view) => { options.save(view.state.doc); return true; } },
         // Tab leaves the text after Escape: who has no mouse gets out.
         ...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab,
       ]),
-      languageOf(wishes.path), checked(wishes.project, wishes.path, wishes.remarks), look,
-      EditorView.contentAttributes.of({ 'aria-label': wishes.label, tabindex: '0', spellcheck: 'false', autocorrect: 'off', autocapitalize: 'off' }),
-      EditorView.updateListener.of((update) => { if (update.docChanged) wishes.changed(update.state); }),
+      languageOf(options.path), checked(options.project, options.path, options.remarks), look,
+      EditorView.contentAttributes.of({ 'aria-label': options.label, tabindex: '0', spellcheck: 'false', autocorrect: 'off', autocapitalize: 'off' }),
+      EditorView.updateListener.of((update) => { if (update.docChanged) options.changed(update.state); }),
     ],
   });
 }

@@ -13,7 +13,7 @@ export function answerTabs(token: () => string | null): void {
   });
 }
 
-/** The token of a tab that is logged in, or null when none answers for now; a busy tab's answer comes `late`. */
+/** The token of a tab that is logged in, or null when none answers in time; an answer behind that goes to `late`. */
 export function askTabs(late: (token: string) => void): Promise<string | null> {
   if (!channel) return Promise.resolve(null);
   return new Promise((resolve) => {
