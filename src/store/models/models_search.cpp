@@ -63,6 +63,10 @@ Sql condition_of(const Comparison& comparison, const ModelSearch& search)
         return has_pair(model_tags, "logged_model.row", comparison.key, comparison);
     case Entity::attribute:
     case Entity::dataset:
+    case Entity::span:
+    case Entity::feedback:
+    case Entity::expectation:
+    case Entity::issue:
         break;
     }
     return compare(Sql(column_of(comparison.key)), comparison);
