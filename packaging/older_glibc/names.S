@@ -28,7 +28,7 @@
     since_2_2_5 pthread_rwlock_init, pthread_rwlock_rdlock, pthread_rwlock_wrlock, pthread_rwlock_unlock, pthread_rwlock_destroy
     since_2_2_5 pthread_key_create, __pthread_key_create, pthread_key_delete, pthread_getspecific, pthread_setspecific
     since_2_2_5 dlopen, dlclose, dlsym, dlerror, dladdr
-    since_2_2_5 pow
+    since_2_2_5 pow, log
     older pthread_condattr_setclock, GLIBC_2.3.3
     older pthread_setname_np, GLIBC_2.12
 
