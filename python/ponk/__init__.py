@@ -45,10 +45,10 @@ def log(name, value=None, step=None):
 
 
 @_journal.never_fails
-def log_metric(name, value, step=None, **_not_needed):
-    """The same as `log` of one value, under the name that MLflow gives it. Other words of MLflow's
-    call, `synchronous` for example, change nothing here."""
-    log(name, value, step)
+def log_metric(name=None, value=None, step=None, key=None, **_not_needed):
+    """The same as `log` of one value, under the name that MLflow gives it. `key` is MLflow's word for
+    the name; others of its call, `synchronous` for example, change nothing here."""
+    log(_journal.one_name(name, key), value, step)
 
 
 @_journal.never_fails
@@ -81,9 +81,9 @@ def log_table(name, table):
 
 
 @_journal.never_fails
-def log_param(name, value, **_not_needed):
-    """Records one thing that the run was started with."""
-    log_params({name: value})
+def log_param(name=None, value=None, key=None, **_not_needed):
+    """Records one thing that the run was started with. `key` is MLflow's word for the name."""
+    log_params({_journal.one_name(name, key): value})
 
 
 @_journal.never_fails
@@ -98,9 +98,9 @@ def log_params(params=None, **named):
 
 
 @_journal.never_fails
-def set_tag(name, value=""):
-    """Puts a word on the run, to find it by later."""
-    _journal.write(_journal.word_records("tag", {name: value}))
+def set_tag(name=None, value="", key=None, **_not_needed):
+    """Puts a word on the run, to find it by later. `key` is MLflow's word for the name."""
+    _journal.write(_journal.word_records("tag", {_journal.one_name(name, key): value}))
 
 
 @_journal.never_fails

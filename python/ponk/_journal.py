@@ -89,6 +89,13 @@ def never_fails(function):
     return wrapped
 
 
+def one_name(name, key):
+    """Of a call that takes its name as either."""
+    if name is None and key is None:
+        raise TypeError("the name is missing")
+    return key if name is None else name
+
+
 def now():
     return int(time.time() * 1000)
 

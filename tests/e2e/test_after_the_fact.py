@@ -45,6 +45,18 @@ def on_terminal(ours, *words, env=None, keys=b""):
     return shown.decode().replace("\r\n", "\n"), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.parametrize("name, why", [("last", b"it means the newest run"), ("3", b"it is taken for a run's number"), ("a/b", b"it contains '/'")])
+def test_a_name_by_which_a_run_is_not_found_is_a_warning(ours, name, why):
+    ours.write("pass.py", "")
+    done = ours.run("submit", "-a", "--name", name, "pass.py")
+    assert b"the run cannot be found by the name '" + name.encode() + b"': " + why in done.stderr
+    run = ours.json("runs")[0]["run_id"]
+    ours.run("logs", run, "--follow")
+    assert b"the run cannot be found" in ours.run("rename", run, name).stderr
+    assert b"the run cannot be found" not in ours.run("rename", run, "found").stderr
+    ours.run("history", "delete", "--yes", run)
+
+
 def test_the_last_lines_of_a_log(ours):
     lines = ours.text("logs", "1").splitlines(keepends=True)
     assert len(lines) > 100 and ours.text("logs", "1", "--tail", "3") == "".join(lines[-3:])

@@ -94,6 +94,7 @@ def test_numbers_for_programs(history):
     (["1", "-m", "loss", "--points", "0"], 64, "--points needs a number from 1"),
     (["1", "-m", "loss", "--width", "x"], 64, "--width needs a number"),
     (["9", "-m", "loss"], 66, "'9'"),
+    (["1", "-m", "quite another"], 66, "Metrics: "),
 ])
 def test_mistakes_are_told(history, words, code, said):
     assert said in history.run("history", "chart", *words, code=code).stderr.decode()

@@ -348,6 +348,10 @@ def test_no_call_raises_whatever_it_is_given(python, run):
 import ponk
 ponk.log_param(["a"], 1)
 ponk.log_metric("loss", 1.5, step=1, synchronous=True)
+ponk.log_metric(key="other", value=2.5, step=3)
+ponk.log_param(key="depth", value=4)
+ponk.set_tag(key="stage", value="draft")
+ponk.log_metric(value=1)
 ponk.log_metrics([1, 2])
 ponk.log("pieces", [1, None, 3])
 print("over")
@@ -356,7 +360,11 @@ print("over")
     assert done.stdout == b"over\n", told
     assert "log_metrics: TypeError: it takes a dictionary of names and values, not list" in told
     assert "'pieces' is recorded as text: its value is neither a number nor a list of numbers: [1, None, 3]" in told
+    assert "log_metric: TypeError: the name is missing" in told
     assert [record["value"] for record in run.records() if record.get("metric") == "loss"] == [1.5]
+    assert [record["value"] for record in run.records() if record.get("metric") == "other"] == [2.5]
+    assert {"depth": "4", "stage": "draft"} == {record.get("param", record.get("tag")): record["value"] for record in run.records()
+                                                if record.get("param") == "depth" or record.get("tag") == "stage"}
 
 
 def test_the_outputs_folder_is_never_copied_into_itself(python, run):

@@ -185,6 +185,21 @@ Result<Json> Context::run(std::string_view name)
     return server->get(run_path(name, id));
 }
 
+void Context::warn_of_run_name(std::string_view name) const
+{
+    std::string_view why;
+    if (name == "last")
+        why = "it means the newest run";
+    else if (name.find('/') != name.npos)
+        why = "it contains '/'";
+    else if (!name.empty() && name.find_first_not_of("0123456789") == name.npos)
+        why = "it is taken for a run's number";
+    if (!why.empty())
+        note("the run cannot be found by the name '{}': {}; use its id or number",
+             printable(name),
+             why);
+}
+
 Passing passing_of(output::Format format)
 {
     return format == output::Format::tsv || format == output::Format::yaml ? Passing::text

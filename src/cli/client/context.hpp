@@ -55,6 +55,8 @@ public:
     Result<std::string> project_id();
     // GET on a run that the user named by id, part of an id, its number, or "last".
     Result<Json> run(std::string_view name);
+    // Says so when a run's new name means something else wherever a run is named.
+    void warn_of_run_name(std::string_view name) const;
 
     // The result on standard output, through --query and -o.
     Outcome print(const Json& document, const View& view = {});

@@ -51,7 +51,10 @@ std::string packages_line(const RunSpec& spec, const executor::EnvironmentUsed& 
                                 : spec.runtime.container ? "those of the image"
                                                          : "those of the Python on PATH");
     if (!used.version.empty())
-        line += fmt::format(" (Python {}, {} packages)", used.version, used.packages);
+        line += fmt::format(" (Python {}, {} package{})",
+                            used.version,
+                            used.packages,
+                            used.packages == 1 ? "" : "s");
     return line;
 }
 

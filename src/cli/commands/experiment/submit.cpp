@@ -199,6 +199,7 @@ Outcome run(Context& context, const Invocation& words)
     TRY(check_target(context, project, request));
     request.tensorboard = words.text("tensorboard");
     request.name = words.text("name");
+    context.warn_of_run_name(request.name);
     request.tags = TRY(as_usage(key_values(words.values("tag"), "--tag")));
     request.variables = TRY(as_usage(key_values(words.values("env"), "--env")));
     request.allow = words.values("allow");

@@ -70,6 +70,7 @@ constexpr std::int64_t usual_points = 1000;
 constexpr std::int64_t most_points = 100'000;
 constexpr std::size_t most_charts = 6;
 constexpr std::size_t most_names = 200;
+constexpr std::size_t most_in_hint = 8;
 
 struct ChartRequest {
     CurveOptions curve;
@@ -202,15 +203,17 @@ tl::expected<Curves, Failure> curves_of(Context& context,
     }
     if (curves.empty()) {
         const auto known = TRY(known_metrics(daemon, runs));
-        return tl::unexpected(Failure(
-            Error(ErrorKind::not_found,
-                  fmt::format("{} no metric '{}'",
-                              runs.size() == 1 ? "this run has" : "these runs have",
-                              printable(key)),
-                  suggest_name(key,
-                               known,
-                               known.empty() ? "No metric was logged."
-                                             : "'ponk history info RUN' shows its metrics."))));
+        std::string otherwise = "No metric was logged.";
+        if (known.size() > most_in_hint)
+            otherwise = "'ponk history info RUN' shows its metrics.";
+        else if (!known.empty())
+            otherwise = fmt::format("Metrics: {}.", join(known, ", "));
+        return tl::unexpected(
+            Failure(Error(ErrorKind::not_found,
+                          fmt::format("{} no metric '{}'",
+                                      runs.size() == 1 ? "this run has" : "these runs have",
+                                      printable(key)),
+                          suggest_name(key, known, otherwise))));
     }
     if (!without.empty())
         context.note("no metric '{}' in run {}", printable(key), join(without, ", "));

@@ -22,6 +22,7 @@ Outcome run(Context& context, const Invocation& words)
     const std::string name = words.words()[1];
     if (trim(name).empty()) return fail_usage("the new name is empty");
     const Json changed = TRY(change_run(context, *words.word(0), {{"name", name}}));
+    context.warn_of_run_name(name);
     return context.done(fmt::format("run {} is named '{}'",
                                     changed.text("run_id"),
                                     printable(changed.text("name"))),
