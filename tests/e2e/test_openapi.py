@@ -2,6 +2,7 @@
 """docs/api/openapi.json, which the daemon serves, and what a daemon really answers."""
 import hashlib
 import json
+import pathlib
 import secrets
 import time
 
@@ -102,6 +103,15 @@ def test_a_daemon_answers_as_described(ponk, api, tmp_path):
     api.call("GET", "/projects")
     assert api.call("GET", "/samples")["samples"]
     assert "managed" in api.call("GET", "/projects/{project}/targets", project=project)["run_configurations"]
+    python = str(pathlib.Path("/usr/bin/python3").resolve())
+    made = api.call("POST", "/projects/{project}/targets", 201, body={"type": "local", "name": "py", "python": python}, project=project)
+    assert made["name"] == "py"
+    taken = api.call("POST", "/projects/{project}/targets", 409, body={"type": "local", "name": "py"}, project=project)
+    assert "already exists" in taken["error"]["message"]
+    unseen = api.call("POST", "/projects/{project}/targets", 400, body={"type": "remote", "name": "box", "address": "nowhere.invalid"}, project=project)
+    assert "fingerprint" in unseen["error"]["message"]
+    nobody = api.call("POST", "/targets/host-key", 503, body={"address": "127.0.0.1:1", "username": "ann"})
+    assert "refuses connections" in nobody["error"]["message"]
     listed = {one["name"]: one["kind"] for one in api.call("GET", "/projects/{project}/files", query={"path": ""}, project=project)["entries"]}
     assert (listed["train.py"], listed["data"]) == ("file", "folder")
     assert api.call("GET", "/projects/{project}/file", query={"path": "data/one.csv"}, project=project) == b"1\n"

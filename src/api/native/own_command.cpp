@@ -37,7 +37,8 @@ std::string last_line(std::string_view text)
 
 Result<Json> run_own_command(const Services& services,
                              std::vector<std::string> words,
-                             std::chrono::seconds limit)
+                             std::chrono::seconds limit,
+                             std::string input)
 {
     os::Command command;
     command.program = os::own_program();
@@ -47,6 +48,7 @@ Result<Json> run_own_command(const Services& services,
                         std::make_move_iterator(words.end()));
     command.env = environment_for(services.context().home);
     command.directory = "/";
+    command.input = std::move(input);
     command.session = os::Command::Session::own;
     const auto done = TRY(run_while_wanted(command, limit));
     const auto answer = parse_json(done.out);

@@ -56,6 +56,13 @@ tl::expected<Credentials, Failure> credentials_of(const Invocation& words)
         given.password = ssh::Secret(std::move(*password));
         words.forget("password");
     }
+    if (words.has("password-stdin")) {
+        if (words.has("use-azureml-ssh-key") || words.has("private-key-file") || given.password)
+            return fail_usage("'--password-stdin' cannot be used with another password or a key");
+        given.password = ssh::Secret(TRY(read_secret("Password")));
+        if (given.password->text().empty())
+            return fail_usage("the password on standard input is empty");
+    }
     if (const auto file = words.value("private-key-file"))
         given.key_file = TRY(absolute_file(*file));
     if (auto passphrase = words.value("private-key-passphrase")) {
@@ -225,6 +232,15 @@ tl::expected<TargetFile, Failure> find_target_file(Context& context, const std::
     return TargetFile{file, folder.parent_path(), file.stem().string()};
 }
 
+tl::expected<ssh::Access, Failure> access_named(Context& context, const Invocation& words)
+{
+    const auto file = words.value("from");
+    if (!file) return resolve_address(context, words);
+    const auto found = TRY(find_target_file(context, *file));
+    const auto project = TRY(config::open_project(found.project));
+    return TRY(access_of(TRY(context.home()), TRY(config::load_target(project, found.name))));
+}
+
 }  // namespace
 
 Result<> require_free_name(const os::Path& project, const std::string& name)
@@ -312,6 +328,23 @@ Outcome attach_from(Context& context, const Invocation& words, const std::string
                                     login.client().address().text(),
                                     target.file),
                         attached_fields(target, found.file, looked));
+}
+
+Outcome show_host_key(Context& context, const Invocation& words)
+{
+    const auto access = TRY(access_named(context, words));
+    const auto login = TRY(HostLogin::make(context, access));
+    const auto [key, standing] = TRY(login.show_host_key());
+    const bool known = standing == ShownKey::Standing::known;
+    return context.done(fmt::format("'{}' presents the {} host key {}, which is {}",
+                                    access.address.text(),
+                                    key.short_type(),
+                                    key.fingerprint,
+                                    known ? "known" : "not known yet"),
+                        {{"address", access.address.text()},
+                         {"type", key.short_type()},
+                         {"fingerprint", key.fingerprint},
+                         {"known", known}});
 }
 
 Outcome attach_engine(Context& context, const Invocation& words, config::ComputeTarget target)

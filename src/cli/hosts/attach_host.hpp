@@ -21,6 +21,8 @@ Outcome attach_host(Context& context, const Invocation& words, config::ComputeTa
 // `computetarget attach --from FILE`: a machine that a file of a project names, which stays as it
 // is.
 Outcome attach_from(Context& context, const Invocation& words, const std::string& file);
+// `computetarget attach --show-host-key`: what a user compares before anything else is sent there.
+Outcome show_host_key(Context& context, const Invocation& words);
 Outcome attach_engine(Context& context, const Invocation& words, config::ComputeTarget target);
 
 }  // namespace ponk::cli

@@ -42,7 +42,8 @@ Error refused_password(const ssh::Address& address, const ssh::Refusal& refusal)
     }
     return {ErrorKind::unavailable,
             fmt::format("'{}' does not accept the password, or has no such user", address.text()),
-            "Check the user name and the password; omit '--password' to type it."};
+            has_terminal() ? "Check the user name and the password; omit '--password' to type it."
+                           : "Check the user name and the password."};
 }
 
 Error refused_key(const ssh::Address& address, const os::Path& file, const ssh::Refusal& refusal)
@@ -174,15 +175,29 @@ Result<> HostLogin::confirm_host_key(const std::optional<std::string>& fingerpri
     }
     const auto checked = ssh::check_host_key(client_, soon(), {});
     if (checked) return {};
-    const auto cause = checked.error().cause;
-    if (cause != ssh::Cause::host_key_unknown && cause != ssh::Cause::host_key_changed)
+    const auto shown = TRY(presented_key(checked));
+    TRY(ask_about(shown.key));
+    return ssh::remember_host_key(client_.folder(), shown.key);
+}
+
+Result<ShownKey> HostLogin::show_host_key() const
+{
+    return presented_key(ssh::check_host_key(client_, soon(), {}));
+}
+
+Result<ShownKey> HostLogin::presented_key(const tl::expected<void, ssh::Refusal>& checked) const
+{
+    const auto cause = checked ? ssh::Cause::other : checked.error().cause;
+    if (!checked && cause != ssh::Cause::host_key_unknown && cause != ssh::Cause::host_key_changed)
         return tl::unexpected(checked.error().error);
-    const auto key = TRY(ssh::learn_host_key(client_, {}, soon(), {}));
+    auto key = TRY(ssh::learn_host_key(client_, {}, soon(), {}));
     const auto known = TRY(ssh::find_known_keys(client_, host_, key.name, soon(), {}));
-    if (cause == ssh::Cause::host_key_changed || !known.empty())
+    if (cause == ssh::Cause::host_key_changed || (!checked && !known.empty()))
         return tl::unexpected(ssh::changed_key_error(client_, key, known));
-    TRY(ask_about(key));
-    return ssh::remember_host_key(client_.folder(), key);
+    const bool is_known = std::ranges::any_of(
+        known, [&](const ssh::KnownKey& one) { return one.key.fingerprint == key.fingerprint; });
+    return ShownKey{std::move(key),
+                    is_known ? ShownKey::Standing::known : ShownKey::Standing::unknown};
 }
 
 Result<> HostLogin::ask_about(const ssh::HostKey& key) const

@@ -22,6 +22,12 @@ struct Credentials {
     std::optional<std::string> fingerprint = std::nullopt;  // of the host key that is expected
 };
 
+// The key that a host presents, and whether this machine's files already have it.
+struct ShownKey {
+    ssh::HostKey key;
+    enum class Standing { known, unknown } standing = Standing::unknown;
+};
+
 // The first login on a host: its host key is confirmed, whatever is missing is asked for on the
 // terminal, and what comes out is a login that needs nobody. Until `keep` all of it is taken back
 // when the object goes: a key that was installed, and what is in the host's folder if that is new.
@@ -32,6 +38,8 @@ public:
     HostLogin(HostLogin&& other) noexcept;
     HostLogin& operator=(HostLogin&&) = delete;
 
+    // Asks the host for its key and goes no further. `conflict` where another one is known.
+    [[nodiscard]] Result<ShownKey> show_host_key() const;
     // Fails with the reason in words and the next step.
     Result<> log_in(Credentials given);
     // What was done stays, and belongs to this file of a target.
@@ -51,6 +59,9 @@ private:
               os::FileLock lock);
 
     Result<> confirm_host_key(const std::optional<std::string>& fingerprint);
+    // After the look at it that found it known, unknown or changed.
+    [[nodiscard]] Result<ShownKey>
+    presented_key(const tl::expected<void, ssh::Refusal>& checked) const;
     Result<> ask_about(const ssh::HostKey& key) const;
     // With what else is known about the host.
     [[nodiscard]] ssh::Settings fresh_settings() const;

@@ -150,6 +150,24 @@ def test_unknown_host_key_is_refused_without_a_terminal(ponk, attach, sshd):
     assert b"--fingerprint SHA256:" in done.stderr and nothing_left(ponk)
 
 
+def test_host_key_alone_is_shown_and_nothing_is_attached(ponk, sshd, host_user):
+    address = f"127.0.0.1:{sshd.port}"
+    shown = json.loads(ponk.run("attach", "--show-host-key", "--address", address, "--username", host_user.name, "-o", "json").stdout)
+
+    assert shown["fingerprint"] == sshd.fingerprint() and shown["type"] == "ED25519" and shown["known"] is False
+    assert nothing_left(ponk) and host_user.authorized == ""
+    ponk.user.write(".ssh/known_hosts", sshd.known_hosts_line())
+    again = json.loads(ponk.run("attach", "--show-host-key", "--address", address, "--username", host_user.name, "-o", "json").stdout)
+    assert again["known"] is True and nothing_left(ponk)
+
+
+def test_password_on_standard_input_is_used_once(ponk, attach, host_user):
+    attach("--password-stdin", input=PASSWORD.encode() + b"\n")
+    assert host_user.authorized.count("ponk of") == 1
+    refused = attach("--password-stdin", name="other", code=64)
+    assert b"password on standard input is empty" in refused.stderr
+
+
 def test_wrong_fingerprint_is_refused_before_the_password_is_sent(ponk, attach, sshd):
     done = attach("--password", PASSWORD, "--fingerprint", "SHA256:" + "A" * 43, fingerprint=False, code=73)
 

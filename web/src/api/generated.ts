@@ -734,6 +734,20 @@ export interface ProjectTargets {
   targets: ({ name: string; type: string | null; problem: string | null })[];
   run_configurations: string[];
 }
+export interface AttachedTarget {
+  name: string;
+  type: string;
+  /** null: not looked at. */
+  ready: boolean | null;
+  problems: Remark[];
+}
+export interface HostKey {
+  address: string;
+  type: string;
+  fingerprint: string;
+  /** Whether this machine's files have it already. */
+  known: boolean;
+}
 export interface FolderEntry {
   name: string;
   kind: 'file' | 'folder' | 'link' | 'other';

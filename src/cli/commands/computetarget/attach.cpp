@@ -39,6 +39,8 @@ constexpr Option options[] = {
      .value = "TEXT",
      .help = "Password on the machine, used once to add a key. Other users can see command lines: "
              "omit it and ponk asks for it."},
+    {.name = "password-stdin",
+     .help = "Read the password from standard input: for programs that call ponk."},
     {.name = "use-azureml-ssh-key",
      .brief = "k",
      .help =
@@ -52,6 +54,8 @@ constexpr Option options[] = {
      .value = "SHA256:…",
      .help = "Expected fingerprint of the host key. Without it, ponk shows a new key and asks "
              "whether to accept it."},
+    {.name = "show-host-key",
+     .help = "Show the machine's host key and its fingerprint. Nothing is attached."},
     {.name = "image", .value = "IMAGE", .help = "Image for containers (baseDockerImage)."},
     {.name = "hide-password",
      .help = "Ignored: the password is never shown.",
@@ -81,6 +85,8 @@ constexpr Example examples[] = {
      "Run on a machine without Docker, by its name in ~/.ssh/config."},
     {"ponk attach --from aml_config/gpu1.compute",
      "Attach a machine that a cloned project names. ponk does not contact it before that."},
+    {"ponk attach --address HOST --username USER --show-host-key",
+     "Show the fingerprint of a machine's host key, for '--fingerprint'."},
     {"ponk attach docker --name docker --image python:3.11-slim",
      "Run in containers on this machine."},
 };
@@ -115,7 +121,8 @@ constexpr std::string_view ssh_options[] = {"address",
                                             "use-azureml-ssh-key",
                                             "private-key-file",
                                             "private-key-passphrase",
-                                            "fingerprint"};
+                                            "fingerprint",
+                                            "password-stdin"};
 
 Outcome attach_local(Context& context, const Invocation& words, config::ComputeTarget target)
 {
@@ -168,6 +175,7 @@ Outcome run_from(Context& context, const Invocation& words, const std::string& f
 
 Outcome run(Context& context, const Invocation& words)
 {
+    if (words.has("show-host-key")) return show_host_key(context, words);
     if (const auto file = words.value("from")) return run_from(context, words, *file);
     const auto word = type_of(words);
     if (!word) return tl::unexpected(Failure(word.error(), exit_code::usage));
