@@ -59,6 +59,45 @@ def test_columns_are_chosen_and_remembered(visit):
     page.get_by_role("columnheader", name="optimizer").wait_for()
 
 
+PEAKS = """
+import sys
+import ponk
+for step, value in enumerate(map(float, sys.argv[1:])):
+    ponk.log_metrics({"loss": value, "accuracy": value / 10, "odd": value}, step=step)
+"""
+
+
+def cell(page, run, name):
+    return page.locator(ROWS, has_text=run).locator(f"[data-name='{name}']")
+
+
+def test_columns_show_the_lowest_highest_and_best_value_of_a_metric(visit, served):
+    served.write("peaks.py", PEAKS)
+    for name, values in (("peaks-a", "3 1 2"), ("peaks-b", "3 1.5 2.5")):
+        served.run("submit", "--name", name, "peaks.py", *values.split())
+    page = visit("/runs?filter=name%20LIKE%20%27peaks%25%27")
+    page.locator(ROWS).nth(1).wait_for()
+    page.get_by_role("button", name="Columns").click()
+    dialog = page.get_by_role("dialog", name="Columns")
+    for name in ("loss · min", "loss · max", "loss · best", "accuracy · best"):
+        dialog.get_by_role("button", name=name, exact=True).click()
+    assert dialog.get_by_role("button", name="odd · best").is_disabled()
+    dialog.get_by_role("button", name="Done").click()
+
+    expected = {"loss": "2", "loss · min": "1", "loss · max": "3", "loss · best": "1", "accuracy · best": "0.3000"}
+    for name, value in expected.items():
+        cell(page, "peaks-a", name).get_by_text(value, exact=True).wait_for()
+    cell(page, "peaks-b", "loss · best").get_by_text("1.5000", exact=True).wait_for()
+    page.reload()
+    cell(page, "peaks-a", "loss · max").get_by_text("3", exact=True).wait_for()
+
+    page.get_by_role("button", name="Columns").click()
+    page.get_by_label("Only those that differ").check()
+    page.get_by_role("button", name="Done").click()
+    page.get_by_role("columnheader", name="loss · max").wait_for(state="detached")
+    assert page.get_by_role("columnheader", name="loss · min").is_visible()
+
+
 def test_the_table_is_ordered_and_grouped(visit):
     page = visit()
     page.get_by_role("columnheader", name="loss").get_by_role("button").click()

@@ -33,8 +33,4 @@ std::vector<std::string> names_of(const JsonArray& runs, Entity entity);
 // Without lists and without what ponk measures itself.
 std::vector<std::string> common_metrics(const JsonArray& newest_first, std::size_t most);
 
-// What a better value of a metric is, as far as its name tells.
-enum class Better { unknown, lower, higher };
-Better better_of(std::string_view metric);
-
 }  // namespace ponk::cli

@@ -98,18 +98,6 @@ TEST(RunNames, MetricsThatJudgeARunComeBeforeOthers)
     EXPECT_THAT(common_metrics(list, 9), ElementsAre("loss", "a", "epoch", "z"));
 }
 
-TEST(RunNames, DirectionIsKnownByTheWordsOfAName)
-{
-    for (const char* name :
-         {"loss", "val_loss", "valLoss", "train/loss", "logloss", "RMSE", "eval.wer"})
-        EXPECT_EQ(better_of(name), Better::lower) << name;
-    for (const char* name :
-         {"accuracy", "val_acc", "testAccuracy", "f1", "roc_auc", "neg_mean_squared_error"})
-        EXPECT_EQ(better_of(name), Better::higher) << name;
-    for (const char* name : {"lr", "epoch", "time", "glossary", "loss_accuracy", "", "temperature"})
-        EXPECT_EQ(better_of(name), Better::unknown) << name;
-}
-
 TEST(RunColumns, TakeMetricsParametersTagsAndFields)
 {
     const auto parsed =

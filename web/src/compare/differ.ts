@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What differs between runs: rows of one value for each run, in groups.
 import type { Package, Run, Snapshot } from '../api/types';
+import { better } from '../parts/direction';
 import { verdictWord } from './words';
 
 export type GroupName = 'run' | 'params' | 'metrics' | 'code' | 'packages' | 'environment' | 'data' | 'tags';
@@ -17,12 +18,6 @@ export interface Known {
   run: Run;
   packages: Package[] | null;
   snapshot: Snapshot | null;
-}
-
-/** Whether less is better (-1), more (1), or nobody knows (0): by the name alone. */
-export function better(name: string): -1 | 0 | 1 {
-  if (/loss|error|\b[rm]{0,2}a?[sp]?e\b|perplexity|latency|time|_ms$/i.test(name)) return -1;
-  return /acc|auc|f1|precision|recall|score|r2|map|iou|bleu|reward/i.test(name) ? 1 : 0;
 }
 
 /** The last value of a metric, however the record has it. */

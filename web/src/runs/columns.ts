@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of the runs table: fixed ones, and one for each metric, parameter or tag that was chosen. A column's id
-// is what is remembered: `state`, `metric:loss`, `param:lr`, `tag:team`.
+// is what is remembered: `state`, `metric:loss` (its last value), `min:loss`, `best:loss`, `param:lr`, `tag:team`.
 import type { Run } from '../api/types';
-import type { Key } from '../i18n/i18n.svelte';
+import { t, type Key } from '../i18n/i18n.svelte';
+import { better } from '../parts/direction';
+import { extremes } from './extremes.svelte';
 
+/** Which of a metric's points a column shows. */
+export const figures = ['min', 'max', 'best'] as const;
+export type Figure = 'last' | (typeof figures)[number];
 export type Kind = 'fixed' | 'metric' | 'param' | 'tag';
 export interface Column {
   id: string;
   kind: Kind;
   /** Of a metric, parameter or tag. */
   key: string;
+  figure?: Figure;
   label?: Key;
   width: string;
   /** Least width in pixels: the table scrolls sideways below the sum. */
@@ -46,13 +52,18 @@ export function entityOf(kind: Kind, key: string): string {
 export function columnOf(id: string): Column | undefined {
   const known = fixedColumns.find((column) => column.id === id);
   if (known) return known;
-  const found = /^(metric|param|tag):(.+)$/s.exec(id);
+  const found = /^(metric|min|max|best|param|tag):(.+)$/s.exec(id);
   if (!found) return undefined;
-  const [kind, key] = [found[1] as Kind, found[2] ?? ''];
-  const number = kind === 'metric';
-  const least = Math.min(180, Math.max(number ? 84 : 72, key.length * 7 + 34));
-  return { id, kind, key, least, width: number ? `${least}px` : `minmax(${least}px, 0.6fr)`, right: number, order: key.includes('`') ? '' : entityOf(kind, key) };
+  const [word, key] = [found[1] as Exclude<Kind, 'fixed'> | Exclude<Figure, 'last'>, found[2] ?? ''];
+  const number = word !== 'param' && word !== 'tag';
+  const kind: Kind = number ? 'metric' : word;
+  const figure = figures.find((one) => one === word) ?? 'last';
+  const least = Math.min(180, Math.max(number ? 84 : 72, (key.length + (figure === 'last' ? 0 : 6)) * 7 + 34));
+  // The search knows last values only.
+  const order = key.includes('`') || figure !== 'last' ? '' : entityOf(kind, key);
+  return { id, kind, key, least, width: number ? `${least}px` : `minmax(${least}px, 0.6fr)`, right: number, order, ...(number ? { figure } : {}) };
 }
+export const nameOf = (column: Column) => (column.label ? t(column.label) : column.figure && column.figure !== 'last' ? `${column.key} · ${t(`columns.figure.${column.figure}`)}` : column.key);
 
 /** The latest value, also where the metric was logged as a list. */
 export function latest(value: unknown): unknown {
@@ -60,8 +71,15 @@ export function latest(value: unknown): unknown {
   if (value !== null && typeof value === 'object') return (value as { last?: unknown }).last;
   return value;
 }
+/** undefined where it is not known, or nobody knows what is better. */
+function figureOf(run: Run, key: string, figure: Exclude<Figure, 'last'>): number | undefined {
+  const known = key in run.metrics ? extremes.of(run.run_id, key) : undefined;
+  const way = better(key);
+  if (figure === 'best') return (way === 0 ? null : way < 0 ? known?.min : known?.max) ?? undefined;
+  return known?.[figure] ?? undefined;
+}
 export function valueOf(run: Run, column: Column): unknown {
-  if (column.kind === 'metric') return latest(run.metrics[column.key]);
+  if (column.kind === 'metric') return column.figure && column.figure !== 'last' ? figureOf(run, column.key, column.figure) : latest(run.metrics[column.key]);
   return (column.kind === 'param' ? run.params : run.tags)[column.key];
 }
 

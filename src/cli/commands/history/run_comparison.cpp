@@ -79,8 +79,8 @@ JsonArray members(const JsonArray& values, std::string_view key)
 
 void mark_best(ComparedField& field, std::string_view metric)
 {
-    field.better = better_of(metric);
-    if (field.better == Better::unknown || field.equal) return;
+    field.better = model::better_of(metric);
+    if (field.better == model::Better::unknown || field.equal) return;
     const auto number = [](const Json& value) {
         return value.is_number() && std::isfinite(value.as_double());
     };
@@ -90,7 +90,8 @@ void mark_best(ComparedField& field, std::string_view metric)
         if (!number(value)) continue;
         ++numbers;
         const double one = value.as_double();
-        const bool better = !best || (field.better == Better::lower ? one < *best : one > *best);
+        const bool better =
+            !best || (field.better == model::Better::lower ? one < *best : one > *best);
         if (better) best = one;
     }
     if (numbers < 2) return;
@@ -259,7 +260,7 @@ column_for_each_run(const JsonArray& runs, const Fields& fields, const output::T
 // Metrics and parameters are what many runs are compared for.
 int rank_of(const ComparedField& field)
 {
-    if (field.name.starts_with("metrics.")) return field.better == Better::unknown ? 2 : 0;
+    if (field.name.starts_with("metrics.")) return field.better == model::Better::unknown ? 2 : 0;
     if (field.name.starts_with("params.")) return 1;
     if (field.name == "status" || field.name == "name") return 2;
     return field.name.starts_with("tags.") || field.name == "arguments" ? 3 : 4;
@@ -297,7 +298,7 @@ std::string legend(const Fields& fields, const output::Terminal& terminal)
 {
     std::vector<std::string> parts;
     for (const auto& [better, word] :
-         {std::pair{Better::lower, "lowest"}, {Better::higher, "highest"}}) {
+         {std::pair{model::Better::lower, "lowest"}, {model::Better::higher, "highest"}}) {
         std::vector<std::string> names;
         for (const ComparedField* field : fields) {
             if (field->best.empty() || field->better != better) continue;
@@ -345,9 +346,9 @@ JsonArray comparison_json(const std::vector<ComparedField>& fields)
         JsonObject row{{"field", field.name}, {"values", field.values}, {"equal", field.equal}};
         if (field.name.starts_with("metrics.")) {
             row.set("better",
-                    field.better == Better::unknown ? Json()
-                    : field.better == Better::lower ? Json("lower")
-                                                    : Json("higher"));
+                    field.better == model::Better::unknown ? Json()
+                    : field.better == model::Better::lower ? Json("lower")
+                                                           : Json("higher"));
             JsonArray best;
             for (const std::size_t run : field.best)
                 best.emplace_back(run);

@@ -3,6 +3,7 @@
 
 #include "cli/client/context.hpp"
 #include "cli/runs/run_names.hpp"
+#include "model/metric_direction.hpp"
 #include "output/terminal.hpp"
 
 #include <cstddef>
@@ -17,7 +18,7 @@ struct ComparedField {
     JsonArray values;  // one for each run; null where it has none
     bool equal = true;
     bool measured = false;  // by ponk itself: it differs in every run
-    Better better = Better::unknown;
+    model::Better better = model::Better::unknown;
     std::vector<std::size_t> best;  // of these runs; empty where nobody can tell
 };
 
