@@ -30,6 +30,7 @@ std::vector<Route> all_routes()
                             span_routes(),
                             old_trace_routes(),
                             trace_correlation_routes(),
+                            trace_metric_routes(),
                             artifact_routes()}) {
         for (const auto& route : part) {
             all.push_back(route);

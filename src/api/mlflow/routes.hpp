@@ -64,6 +64,7 @@ std::span<const Route> assessment_routes();
 std::span<const Route> span_routes();
 std::span<const Route> old_trace_routes();
 std::span<const Route> trace_correlation_routes();
+std::span<const Route> trace_metric_routes();
 std::span<const Route> metric_routes();
 std::span<const Route> artifact_routes();
 

@@ -61,6 +61,8 @@ std::string_view to_string(Entity entity)
         return "expectation";
     case Entity::issue:
         return "issue";
+    case Entity::assessment:
+        return "assessment";
     }
     return "attributes";
 }

@@ -22,7 +22,8 @@ enum class Entity {
     span,
     feedback,
     expectation,
-    issue
+    issue,
+    assessment
 };
 
 // "metrics", "params"…: as names are written.

@@ -23,6 +23,10 @@ std::vector<std::string> known_keys(const Family& family, Purpose purpose)
     for (const auto& key : family.keys) {
         if (find_key(family, key.name, purpose)) names.emplace_back(key.name);
     }
+    for (const auto& key : family.beginnings) {
+        const auto name = std::string(key.name) + "NAME";
+        if (find_key(family, name, purpose)) names.push_back(name);
+    }
     return names;
 }
 
@@ -77,9 +81,21 @@ Result<Resolved> Cursor::name(const Grammar& grammar, Purpose purpose)
     if (name.empty()) return wrong(token.at, "a key cannot be empty");
     const auto* key = find_key(*family, name, purpose);
     if (!key) return no_key(*family, token, name, purpose);
+    auto whole = is_open(*family, *key) ? std::string(name) : std::string(key->name);
+    if (token.quoted_from) {
+        const auto begins = key->name.size();
+        const auto quotes = std::size_t{2};
+        if (name.size() == *token.quoted_from + quotes)
+            return wrong(token.rest_at + *token.quoted_from, "a key cannot be empty");
+        if (token.quoted_from != begins)
+            return wrong(token.rest_at + *token.quoted_from,
+                         "only a whole key can be in quotes",
+                         "Put all that follows the first dot in backticks.");
+        whole = std::string(key->name) +
+                std::string(name.substr(begins + 1, name.size() - begins - quotes));
+    }
     take();
-    return Resolved{
-        family, key, std::string(key == &family->any ? name : key->name), written(token)};
+    return Resolved{family, key, std::move(whole), written(token)};
 }
 
 // The ways in which those begin a comparison who know SQL.

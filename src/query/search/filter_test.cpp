@@ -296,5 +296,29 @@ TEST(RegistryFilter, HasNamesAndTags)
     expect_refused(model_versions, {"version_number = '2'", "params.p = 'x'"});
 }
 
+TEST(TraceMetricFilter, ComparesTracesSpansAndAssessmentsByEqualsAlone)
+{
+    expect_rows(trace_metrics,
+                {{"trace.status = 'OK'", "status = 'OK'"},
+                 {"trace.tag.a.b = 'x'", "tag.a.b = 'x'"},
+                 {"trace.metadata.`a-b` = \"x\"", "`metadata.a-b` = 'x'"},
+                 {"trace.`metadata.a-b` = 'x'", "`metadata.a-b` = 'x'"},
+                 {"span.name = 'a'", "span.name = 'a'"},
+                 {"assessment.type = 'feedback'", "assessment.type = 'feedback'"}});
+    expect_refused(trace_metrics,
+                   {"trace.status != 'OK'",
+                    "trace.tag = 'x'",
+                    "trace.tag. = 'x'",
+                    "trace.tag.`` = 'x'",
+                    "trace.tag.a.`b` = 'x'",
+                    "trace.tag.`a`.b = 'x'",
+                    "trace.name = 'x'",
+                    "span.content = 'x'",
+                    "feedback.a = 'x'",
+                    "assessment.value = 'x'"});
+    expect_refused(traces, {"tags.a.`b` = 'x'", "span.`attributes.a`.b = 'x'"});
+    expect_rows(traces, {{"span.attributes.`a-b` = 'x'", "span.`attributes.a-b` = 'x'"}});
+}
+
 }  // namespace
 }  // namespace ponk::query::search

@@ -222,6 +222,7 @@ constexpr Key trace_keys[] = {
     {.name = "run_id", .operators = textual | listed},
     {.name = "client_request_id", .operators = textual | listed, .order = Key::Order::no},
     {.name = "experiment_id", .operators = only_order},
+    {.name = "prompt", .operators = just(equal), .order = Key::Order::no},
     {.name = "text", .operators = just(like) | just(ilike), .order = Key::Order::no},
 };
 constexpr Key span_keys[] = {
@@ -229,6 +230,9 @@ constexpr Key span_keys[] = {
     {.name = "type", .operators = textual | listed, .order = Key::Order::no},
     {.name = "status", .operators = textual | listed, .order = Key::Order::no},
     {.name = "content", .operators = just(like) | just(ilike), .order = Key::Order::no},
+};
+constexpr Key span_beginnings[] = {
+    {.name = "attributes.", .operators = textual | listed, .order = Key::Order::no},
 };
 constexpr Key issue_keys[] = {
     {.name = "id", .operators = just(equal), .order = Key::Order::no},
@@ -240,13 +244,32 @@ constexpr Family trace_families[] = {
     {.entity = Entity::attribute, .words = trace_words, .keys = trace_keys},
     tags,
     {.entity = Entity::param, .words = metadata_words, .any = {.operators = textual | presence}},
-    {.entity = Entity::span,
-     .words = span_words,
-     .keys = span_keys,
-     .any = {.name = "attributes.", .operators = textual | listed, .order = Key::Order::no}},
+    {.entity = Entity::span, .words = span_words, .keys = span_keys, .beginnings = span_beginnings},
     {.entity = Entity::feedback, .words = feedback_words, .any = assessed},
     {.entity = Entity::expectation, .words = expectation_words, .any = assessed},
     {.entity = Entity::issue, .words = issue_words, .keys = issue_keys},
+};
+
+// Numbers about traces --------------------------------------------------------------------------
+
+constexpr std::string_view measured_words[] = {"trace"};
+constexpr std::string_view assessment_words[] = {"assessment"};
+constexpr Key measured_key(std::string_view name)
+{
+    return {.name = name, .operators = just(equal), .order = Key::Order::no};
+}
+constexpr Key measured_trace[] = {measured_key("status")};
+constexpr Key measured_pairs[] = {measured_key("tag."), measured_key("metadata.")};
+constexpr Key measured_span[] = {
+    measured_key("name"), measured_key("type"), measured_key("status")};
+constexpr Key measured_assessment[] = {measured_key("name"), measured_key("type")};
+constexpr Family trace_metric_families[] = {
+    {.entity = Entity::attribute,
+     .words = measured_words,
+     .keys = measured_trace,
+     .beginnings = measured_pairs},
+    {.entity = Entity::span, .words = span_words, .keys = measured_span},
+    {.entity = Entity::assessment, .words = assessment_words, .keys = measured_assessment},
 };
 
 bool contains(Words words, std::string_view word)
@@ -268,6 +291,7 @@ constinit const Grammar logged_models{"logged models", logged_model_families};
 constinit const Grammar registered_models{"registered models", registered_model_families};
 constinit const Grammar model_versions{"model versions", model_version_families};
 constinit const Grammar traces{"traces", trace_families};
+constinit const Grammar trace_metrics{"numbers about traces", trace_metric_families};
 
 const Family* find_family(const Grammar& grammar, std::string_view word)
 {
@@ -293,10 +317,16 @@ const Key* find_key(const Family& family, std::string_view name, Purpose purpose
                             (purpose == Purpose::filter && contains(key.filter_aliases, name));
         if (called) return serves(key, purpose) ? &key : nullptr;
     }
-    const auto& any = family.any;
-    const bool begins =
-        !any.name.empty() && name.size() > any.name.size() && name.starts_with(any.name);
-    return begins && serves(any, purpose) ? &any : nullptr;
+    for (const auto& key : family.beginnings) {
+        if (name.size() > key.name.size() && name.starts_with(key.name))
+            return serves(key, purpose) ? &key : nullptr;
+    }
+    return nullptr;
+}
+
+bool is_open(const Family& family, const Key& key)
+{
+    return &key == &family.any || key.name.ends_with('.');
 }
 
 }  // namespace ponk::query::search

@@ -38,13 +38,13 @@ struct Key {
     Words values = {};
 };
 
-// The names of one entity: the known ones, or any, with type and operators in common. Where there
-// are known ones, names that begin with `any.name` are any of these.
+// The names of one entity: the known ones and those that begin in a known way, or any.
 struct Family {
     Entity entity = Entity::attribute;
     Words words = {};  // before the dot; the first is the usual one
     std::span<const Key> keys = {};
-    Key any = {};
+    std::span<const Key> beginnings = {};  // "attributes.": what follows is any name
+    Key any = {};                          // where there are no keys
 };
 
 // What can be said about one kind of thing. All differences between the kinds are in these tables.
@@ -60,6 +60,7 @@ extern const Grammar logged_models;
 extern const Grammar registered_models;
 extern const Grammar model_versions;
 extern const Grammar traces;
+extern const Grammar trace_metrics;  // filters of numbers about traces
 
 enum class Purpose { filter, order };
 
@@ -67,5 +68,7 @@ const Family* find_family(const Grammar& grammar, std::string_view word);
 const Family* find_family(const Grammar& grammar, Entity entity);
 // Null when there is no such name, or none for the purpose.
 const Key* find_key(const Family& family, std::string_view name, Purpose purpose);
+// Whether names of such a key are more than the key's own name.
+bool is_open(const Family& family, const Key& key);
 
 }  // namespace ponk::query::search

@@ -52,6 +52,11 @@ Quote quote_of(char c)
     return c == '\'' ? Quote::single_quote : Quote::none;
 }
 
+bool is_quote(char c)
+{
+    return quote_of(c) != Quote::none;
+}
+
 class Lexer {
 public:
     Lexer(std::string_view label, std::string_view text) : label_(label), text_(text) {}
@@ -120,28 +125,36 @@ private:
         if (here() != '.') return token;
         ++at_;
         token.rest_at = at_;
-        token.rest = TRY(key());
+        token.rest = TRY(key(token));
         return token;
     }
 
-    // Behind the first dot; further dots belong to it.
-    Result<std::string_view> key()
+    // Behind the first dot; further dots belong to it, and so do the quotes of a last part.
+    Result<std::string_view> key(Token& token)
     {
         const auto start = at_;
-        if (quote_of(here()) != Quote::none) {
-            const auto key = TRY(quoted());
-            if (is_word(rest()) || here() == '.' || quote_of(here()) != Quote::none)
-                return wrong(at_, "unexpected text directly after a key in quotes");
-            return key;
-        }
+        if (is_quote(here())) return key_in_quotes();
         while (!word().empty() && here() == '.')
             ++at_;
+        if (at_ != start && text_[at_ - 1] == '.' && is_quote(here())) {
+            token.quoted_from = at_ - start;
+            TRY(key_in_quotes());
+            return text_.substr(start, at_ - start);
+        }
         if (at_ == start || text_[at_ - 1] == '.')
             return wrong(at_,
                          "a name must follow the '.'",
                          "Write no spaces around the dot; put a key with other characters than "
                          "letters, digits, '_' and '.' in backticks.");
         return text_.substr(start, at_ - start);
+    }
+
+    Result<std::string_view> key_in_quotes()
+    {
+        const auto key = TRY(quoted());
+        if (is_word(rest()) || here() == '.' || is_quote(here()))
+            return wrong(at_, "unexpected text directly after a key in quotes");
+        return key;
     }
 
     Result<Token> quoted_text()

@@ -26,6 +26,8 @@ struct Token {
     // Of a name with a dot: what follows it.
     std::optional<std::string_view> rest = std::nullopt;
     std::size_t rest_at = 0;
+    // Where in `rest` a last part in quotes begins, which it has with them: metadata.`a-b`.
+    std::optional<std::size_t> quoted_from = std::nullopt;
     double number = 0;
 };
 

@@ -67,6 +67,7 @@ Sql condition_of(const Comparison& comparison, const ModelSearch& search)
     case Entity::feedback:
     case Entity::expectation:
     case Entity::issue:
+    case Entity::assessment:
         break;
     }
     return compare(Sql(column_of(comparison.key)), comparison);

@@ -68,6 +68,19 @@ Result<> extend_trace(db::Connection& writer, std::int64_t row, const LoggedSpan
     return update.run();
 }
 
+Result<> put_model(db::Connection& writer, std::int64_t row, const Span& span)
+{
+    auto remove = TRY(writer.prepare("DELETE FROM span_model WHERE span = ?"));
+    TRY(remove.bind(row).run());
+    if (!span.model && !span.provider && !span.input_cost && !span.output_cost && !span.total_cost)
+        return {};
+    auto put = TRY(writer.prepare(
+        "INSERT INTO span_model(span, model, provider, input_cost, output_cost, total_cost)"
+        " VALUES(?, ?, ?, ?, ?, ?)"));
+    put.bind(row, span.model, span.provider, span.input_cost, span.output_cost, span.total_cost);
+    return put.run();
+}
+
 Result<> put_spans(db::Connection& writer, std::int64_t trace, const std::vector<Span>& spans)
 {
     auto put = TRY(writer.prepare(
@@ -75,7 +88,7 @@ Result<> put_spans(db::Connection& writer, std::int64_t trace, const std::vector
         " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(trace, id) DO UPDATE SET"
         " parent = excluded.parent, name = excluded.name, type = excluded.type,"
         " status = excluded.status, began = excluded.began, ended = excluded.ended,"
-        " size = excluded.size, content = excluded.content"));
+        " size = excluded.size, content = excluded.content RETURNING row"));
     for (const auto& span : spans) {
         put.bind(trace,
                  span.id,
@@ -87,7 +100,10 @@ Result<> put_spans(db::Connection& writer, std::int64_t trace, const std::vector
                  span.ended,
                  static_cast<std::int64_t>(span.content.size()),
                  span.content);
-        TRY(put.run());
+        TRY(put.step());
+        const auto row = put.integer(0);
+        put.reset();
+        TRY(put_model(writer, row, span));
     }
     return {};
 }

@@ -22,6 +22,12 @@ struct Span {
     std::int64_t began = 0;   // nanoseconds since 1970
     std::optional<std::int64_t> ended = std::nullopt;
     std::string content = {};  // JSON, kept as it is
+    // What it says of the model that it called.
+    std::optional<std::string> model = std::nullopt;
+    std::optional<std::string> provider = std::nullopt;
+    std::optional<double> input_cost = std::nullopt;
+    std::optional<double> output_cost = std::nullopt;
+    std::optional<double> total_cost = std::nullopt;
 };
 
 // Spans that came together, and what they say of their trace.

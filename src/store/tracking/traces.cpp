@@ -235,6 +235,26 @@ Result<> Traces::link_to_run(const std::vector<std::string>& ids, const std::str
         [&](db::Connection& writer) -> Result<> { return link_traces(writer, ids, run); });
 }
 
+Result<> Traces::link_prompts(const std::string& id, const std::vector<std::string>& prompts)
+{
+    return HistoryAccess::database(history_).write(
+        db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+            const auto row = TRY(get_trace_row(writer, id));
+            auto link = TRY(
+                writer.prepare("INSERT OR IGNORE INTO trace_prompt(trace, prompt) VALUES(?, ?)"));
+            for (const auto& prompt : prompts)
+                TRY(link.bind(row, prompt).run());
+            auto count = TRY(writer.prepare("SELECT count(*) FROM trace_prompt WHERE trace = ?"));
+            count.bind(row);
+            TRY(count.step());
+            if (count.integer(0) <= most_trace_prompts) return {};
+            return fail(ErrorKind::invalid_argument,
+                        "The trace '{}' can have at most {} versions of prompts",
+                        printable(id),
+                        most_trace_prompts);
+        });
+}
+
 Result<std::int64_t> Traces::remove(std::int64_t experiment, const TraceSelection& selection)
 {
     return HistoryAccess::database(history_).write(

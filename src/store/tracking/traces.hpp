@@ -64,6 +64,9 @@ inline constexpr std::string_view artifact_location_tag = "mlflow.artifactLocati
 inline constexpr std::int64_t most_trace_tags = 1000;
 inline constexpr std::int64_t most_trace_tag_bytes = std::int64_t{1} << 20;
 
+// Versions of prompts of one trace; more are `invalid_argument`.
+inline constexpr std::int64_t most_trace_prompts = 1000;
+
 // Milliseconds: the years 0 to 9999, and as long. So sums of times and durations are numbers, too.
 inline constexpr std::int64_t earliest_trace_time = -62'167'219'200'000;
 inline constexpr std::int64_t latest_trace_time = 253'402'300'799'999;
@@ -94,6 +97,8 @@ public:
     Result<> remove_tag(const std::string& id, const std::string& key);
     // A search by the run's id finds them, too. Those that are not there are passed over.
     Result<> link_to_run(const std::vector<std::string>& ids, const std::string& run);
+    // Versions of prompts that it used, as "name/version": a search by `prompt` finds it.
+    Result<> link_prompts(const std::string& id, const std::vector<std::string>& prompts);
     // Returns how many there were.
     Result<std::int64_t> remove(std::int64_t experiment, const TraceSelection& selection);
 

@@ -129,6 +129,10 @@ Sql condition_of(const Comparison& comparison)
             .add(compare(Sql("run"), comparison))
             .add("))");
     }
+    if (comparison.entity == Entity::attribute && comparison.key == "prompt")
+        return Sql("trace.row IN (SELECT trace FROM trace_prompt WHERE ")
+            .add(compare(Sql("prompt"), comparison))
+            .add(")");
     const auto column = column_of(comparison.key);
     const auto holds = compare(Sql(column), comparison);
     // What has not ended passes no comparison.

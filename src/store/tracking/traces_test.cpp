@@ -114,5 +114,25 @@ TEST_F(TracesTest, AreRemovedByIdOrFromTheOldestOn)
     EXPECT_TRUE(history_->check_integrity());
 }
 
+TEST_F(TracesTest, TracesAreFoundByThePromptsThatTheyUsed)
+{
+    put("t1", 5);
+    put("t2", 6);
+    ASSERT_TRUE(traces().link_prompts("t1", {"greet/1", "greet/2"}));
+    ASSERT_TRUE(traces().link_prompts("t1", {"greet/1"}));
+    ASSERT_TRUE(traces().link_prompts("t2", {"greet/1"}));
+    EXPECT_THAT(found("prompt = 'greet/1'"), ElementsAre("t2", "t1"));
+    EXPECT_THAT(found("prompt = 'greet/2' AND name = 'name-t1'"), ElementsAre("t1"));
+    EXPECT_THAT(found("prompt = 'greet/3'"), IsEmpty());
+    EXPECT_EQ(traces().link_prompts("none", {"greet/1"}).error().message(),
+              "Trace with ID 'none' not found.");
+    std::vector<std::string> many;
+    for (std::int64_t i = 0; i < most_trace_prompts; ++i)
+        many.push_back(fmt::format("many/{}", i));
+    EXPECT_THAT(traces().link_prompts("t2", many).error().message(),
+                testing::HasSubstr("at most 1000"));
+    EXPECT_THAT(found("prompt = 'many/1'"), IsEmpty()) << "nothing of it is stored";
+}
+
 }  // namespace
 }  // namespace ponk::store

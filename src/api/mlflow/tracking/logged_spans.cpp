@@ -8,6 +8,7 @@
 #include "store/tracking/traces.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace ponk::api::mlflow {
@@ -17,6 +18,7 @@ namespace {
 using ponk::mlflow::OtlpSpan;
 
 constexpr std::size_t longest_preview = 1000;
+constexpr std::size_t longest_model = 500;
 
 std::string text_of(const Json& value)
 {
@@ -100,6 +102,29 @@ std::string_view status_of(const OtlpSpan& span)
     return span.status == OtlpSpan::Status::error ? "ERROR" : "UNSET";
 }
 
+std::optional<std::string> text_at(const JsonObject& attributes, std::string_view key)
+{
+    const auto* value = attributes.find(key);
+    if (value == nullptr || !value->is_string()) return std::nullopt;
+    return first_characters(value->as_string(), longest_model);
+}
+
+std::optional<double> number_at(const Json& object, std::string_view key)
+{
+    const auto& value = object[key];
+    if (!value.is_number() || !std::isfinite(value.as_double())) return std::nullopt;
+    return value.as_double();
+}
+
+// Exporters that know no objects send a text that is one.
+Json object_at(const JsonObject& attributes, std::string_view key)
+{
+    const auto* value = attributes.find(key);
+    if (value == nullptr) return {};
+    if (!value->is_string()) return *value;
+    return parse_json(value->as_string()).value_or(Json());
+}
+
 store::Span stored(OtlpSpan span)
 {
     const auto* type = span.attributes.find("mlflow.spanType");
@@ -110,6 +135,12 @@ store::Span stored(OtlpSpan span)
                      .began = span.began};
     if (!span.parent.empty()) kept.parent = span.parent;
     if (span.ended != 0) kept.ended = span.ended;
+    kept.model = text_at(span.attributes, "mlflow.llm.model");
+    kept.provider = text_at(span.attributes, "mlflow.llm.provider");
+    const auto cost = object_at(span.attributes, "mlflow.llm.cost");
+    kept.input_cost = number_at(cost, "input_cost");
+    kept.output_cost = number_at(cost, "output_cost");
+    kept.total_cost = number_at(cost, "total_cost");
     kept.content = to_json(ponk::mlflow::span_content(std::move(span)));
     return kept;
 }

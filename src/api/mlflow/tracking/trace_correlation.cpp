@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/routes.hpp"
-#include "query/search/filter.hpp"
+#include "api/mlflow/tracking/trace_filter.hpp"
 #include "store/tracking/traces.hpp"
 
 #include <algorithm>
@@ -34,12 +34,6 @@ std::optional<double> correlation(const store::TraceCounts& counts, double added
     return std::clamp(information / (std::log(all) - std::log(both)), -1.0, 1.0);
 }
 
-Result<query::search::Filter> filter_of(const Fields& fields, std::string_view name)
-{
-    return query::search::parse_filter(query::search::traces,
-                                       TRY(fields.find_text(name)).value_or(""));
-}
-
 Result<net::Response> correlate(const Services& services, const Call& call)
 {
     const auto& fields = call.fields;
@@ -54,9 +48,9 @@ Result<net::Response> correlate(const Services& services, const Call& call)
     store::TraceSearch search;
     for (const auto& id : experiments)
         search.experiments.push_back(TRY(parse_experiment_id(id)));
-    search.filter = TRY(filter_of(fields, "base_filter"));
-    const auto first = TRY(filter_of(fields, "filter_string1"));
-    const auto second = TRY(filter_of(fields, "filter_string2"));
+    search.filter = TRY(trace_filter_of(fields, "base_filter"));
+    const auto first = TRY(trace_filter_of(fields, "filter_string1"));
+    const auto second = TRY(trace_filter_of(fields, "filter_string2"));
     const store::Traces traces(services.history());
     const auto counts = TRY(traces.count_both(search, first, second));
     JsonObject answer;

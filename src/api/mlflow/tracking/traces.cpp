@@ -4,9 +4,9 @@
 #include "api/mlflow/model_json.hpp"
 #include "api/mlflow/routes.hpp"
 #include "api/mlflow/tracking/spans.hpp"
+#include "api/mlflow/tracking/trace_filter.hpp"
 #include "base/text.hpp"
 #include "mlflow/trace_time.hpp"
-#include "query/search/filter.hpp"
 
 #include <algorithm>
 
@@ -152,10 +152,9 @@ Result<net::Response> search_traces(const Services& services, const Call& call)
         if (location.has("mlflow_experiment"))
             search.experiments.push_back(TRY(experiment_of(location)));
     }
-    const auto& grammar = query::search::traces;
-    search.filter =
-        TRY(query::search::parse_filter(grammar, TRY(fields.find_text("filter")).value_or("")));
-    search.order_by = TRY(query::search::parse_order_by(grammar, TRY(fields.texts("order_by"))));
+    search.filter = TRY(trace_filter_of(fields, "filter"));
+    search.order_by =
+        TRY(query::search::parse_order_by(query::search::traces, TRY(fields.texts("order_by"))));
     search.limit = static_cast<std::size_t>(TRY(page_size_of(fields, usual_page, most_traces)));
     search.page = TRY(fields.find_text("page_token")).value_or("");
     const auto page = TRY(traces(services).search(search));
@@ -187,6 +186,29 @@ Result<net::Response> link_to_run(const Services& services, const Call& call)
                     most_links,
                     ids.size());
     TRY(traces(services).link_to_run(ids, run));
+    return reply();
+}
+
+// "name/version"
+Result<std::string> prompt_of(const Fields& fields)
+{
+    const auto name = TRY(fields.text("name"));
+    const auto version = TRY(fields.integer("version"));
+    TRY(check_length("name", name, limits::key));
+    if (name.empty() || name.find('/') != std::string::npos)
+        return tl::unexpected(fields.invalid("name"));
+    return fmt::format("{}/{}", name, version);
+}
+
+Result<net::Response> link_prompts(const Services& services, const Call& call)
+{
+    const auto trace = TRY(call.fields.text("trace_id"));
+    if (!call.fields.has("prompt_versions"))
+        return tl::unexpected(call.fields.missing("prompt_versions"));
+    std::vector<std::string> prompts;
+    for (const auto& prompt : TRY(call.fields.objects("prompt_versions")))
+        prompts.push_back(TRY(prompt_of(prompt)));
+    TRY(traces(services).link_prompts(trace, prompts));
     return reply();
 }
 
@@ -238,6 +260,7 @@ std::span<const Route> trace_routes()
          .pace = net::Reception::Pace::compute},
         {"POST", "/api/3.0/mlflow/traces/batchGetInfos", read, batch_get_infos},
         {"POST", "/api/2.0/mlflow/traces/link-to-run", write, link_to_run},
+        {"POST", "/api/2.0/mlflow/traces/link-prompts", write, link_prompts},
         {"GET", "/api/3.0/mlflow/traces/{id}", read, get_trace},
         {"PATCH", "/api/3.0/mlflow/traces/{id}/tags", write, set_tag},
         {"DELETE", "/api/3.0/mlflow/traces/{id}/tags", write, delete_tag},

@@ -137,5 +137,32 @@ TEST_F(TraceCallsTest, TagsChangeAndTracesGo)
     EXPECT_EQ(ask(remove(R"(, "max_timestamp_millis": "9")")).integer("traces_deleted"), 0);
 }
 
+TEST_F(TraceCallsTest, PromptsAreLinkedToTraces)
+{
+    start("tr-1");
+    start("tr-2");
+    const std::string link = "traces/link-prompts";
+    EXPECT_EQ(post(link, R"({"trace_id": "tr-1", "prompt_versions":
+                             [{"name": "greet", "version": "3"}]})")
+                  .body,
+              "{}\n");
+    EXPECT_EQ(ids(R"(, "filter": "prompt = 'greet/3'")"), "tr-1 ");
+    EXPECT_EQ(ids(R"(, "filter": "prompt = 'greet/4'")"), "");
+    EXPECT_THAT(refusal(search(R"(, "filter": "prompt = 'greet'")")), HasSubstr("name/version"));
+    EXPECT_THAT(refusal(search(R"(, "filter": "prompt LIKE 'greet/%'")")),
+                HasSubstr("cannot be compared"));
+    EXPECT_THAT(refusal(post(link, R"({"prompt_versions": []})")), HasSubstr("'trace_id'"));
+    EXPECT_THAT(refusal(post(link, R"({"trace_id": "tr-1"})")), HasSubstr("'prompt_versions'"));
+    EXPECT_THAT(refusal(post(link, R"({"trace_id": "tr-1", "prompt_versions": [{"name": "a/b",
+                                       "version": "1"}]})")),
+                HasSubstr("prompt_versions[0].name"));
+    EXPECT_THAT(refusal(post(link, R"({"trace_id": "tr-1", "prompt_versions": [{"name": "a",
+                                       "version": "x"}]})")),
+                HasSubstr("version"));
+    EXPECT_EQ(refusal(post(link, R"({"trace_id": "tr-9", "prompt_versions": [{"name": "a",
+                                     "version": "1"}]})")),
+              "404 RESOURCE_DOES_NOT_EXIST: Trace with ID 'tr-9' not found.");
+}
+
 }  // namespace
 }  // namespace ponk::api::mlflow

@@ -11,6 +11,7 @@ import time
 
 import mlflow.artifacts
 from calls import MlflowClient, ModelRegistryClient, TrackingServiceClient, called
+from metrics import numbers
 from mlflow.store.artifact.mlflow_artifacts_repo import MlflowArtifactsRepository
 from mlflow.tracing import assessment
 from mlflow.tracing import fluent as tracing_fluent
@@ -46,7 +47,7 @@ def public():
 
 if __name__ == "__main__":
     began = time.monotonic()
-    for part in (experiments, runs, files, models, registry, prompts, tracing, fluently, elsewhere, the_end):
+    for part in (experiments, runs, files, models, registry, prompts, tracing, numbers, fluently, elsewhere, the_end):
         part()
     print(json.dumps({"unknown": sorted(public() - called - PASSIVE), "gone": sorted((called | PASSIVE) - public()),
                       "seconds": round(time.monotonic() - began, 1)}), flush=True)

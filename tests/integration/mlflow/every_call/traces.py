@@ -9,6 +9,7 @@ import numpy
 import pandas
 from calls import FOLDER, URI, ModelRegistryClient, TrackingServiceClient, c, call, called, k
 from mlflow.entities import AssessmentError, AssessmentSource, Expectation, Feedback, IssueReference, LoggedModelOutput, TraceInfo, TraceLocation, TraceState
+from mlflow.entities.model_registry import PromptVersion
 from mlflow.entities.trace_status import TraceStatus
 from mlflow.tracing.client import TracingClient
 
@@ -79,6 +80,12 @@ def tracing():
     for owner, p in (("MlflowClient", c), ("ModelRegistryClient", ModelRegistryClient(URI, URI))):
         call(f"{owner}.link_prompt_versions_to_trace", lambda: p.link_prompt_versions_to_trace([k.MlflowClient], trace))
     call("TracingClient.link_prompt_versions_to_trace", lambda: t.link_prompt_versions_to_trace(trace, [k.MlflowClient]))
+    prompt = PromptVersion("greeting", 2, "Hi")
+    call("TracingClient.link_prompt_versions_to_trace by_the_call", lambda: t.store.link_prompts_to_trace(trace, [prompt]))
+    call("TracingClient.link_prompt_versions_to_trace absent", lambda: t.store.link_prompts_to_trace("tr-none", [prompt]))
+    for name, text in (("prompt", "prompt = 'greeting/2'"), ("other_prompt", "prompt = 'greeting/1'")):
+        call("TracingClient.search_traces " + name,
+             lambda text=text: [one.info.trace_id for one in t.search_traces([k.exp], text, include_spans=False)])
     call("TracingClient.delete_traces", lambda: t.delete_traces(k.exp, trace_ids=[trace]))
     call("TracingClient.delete_traces of_nothing", lambda: t.delete_traces(k.exp))
     call("MlflowClient.delete_traces", lambda: c.delete_traces(k.exp, max_timestamp_millis=1))
