@@ -14,6 +14,7 @@ from day_one import day_one
 from docker_measures import submit_docker
 from many_points import many_points
 from mlflow_environment import mlflow_environment
+from page import page
 from tracking import tracking
 from versions import versions
 from waiting_runs import waiting_runs
@@ -236,6 +237,7 @@ ALL = {
     "waiting-runs": waiting_runs,
     "day-one": day_one,
     "curves": curves,
+    "page": page,
     "containers": machines.containers,
     "upload": machines.upload,
 }

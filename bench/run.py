@@ -85,6 +85,8 @@ def main():
     parser.add_argument("--many-runs", type=int, default=200)
     parser.add_argument("--curves", type=int, nargs=3, default=(100, 20, 100000), metavar=("RUNS", "KEYS", "POINTS"),
                         help="of one answer with the curves of all of them (makes a database of 5 bytes a point)")
+    parser.add_argument("--page", type=int, nargs=3, default=(100000, 1500, 10000000), metavar=("RUNS", "METRICS", "POINTS"),
+                        help="what the page shows, beside the pages of others")
     parser.add_argument("--waiting-runs", type=int, default=10000, help="runs that wait for their turn")
     parser.add_argument("--scratch", help="where to work (default: a new folder in TMPDIR)")
     options = parser.parse_args()
