@@ -98,6 +98,49 @@ def test_columns_show_the_lowest_highest_and_best_value_of_a_metric(visit, serve
     assert page.get_by_role("columnheader", name="loss · min").is_visible()
 
 
+def test_a_view_is_saved_for_other_browsers_and_the_command_line(visit, served):
+    page = visit("/runs?filter=params.optimizer%20%3D%20%27sgd%27&order=metrics.loss%20ASC&group=params.lr")
+    page.locator(ROWS).first.wait_for()
+    page.get_by_role("button", name="Views").click()
+    dialog = page.get_by_role("dialog", name="Views")
+    dialog.get_by_text("No views yet").wait_for()
+    dialog.get_by_label("Save what is shown as").fill("best of sgd")
+    dialog.get_by_role("button", name="Save", exact=True).click()
+    dialog.get_by_role("button", name=re.compile("^best of sgd")).wait_for()
+    dialog.get_by_label("Save what is shown as").fill("best of sgd")
+    dialog.get_by_role("button", name="Replace").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Views: best of sgd").wait_for()
+
+    other = visit("/runs", width=390, height=844)
+    other.locator(ROWS).first.wait_for()
+    other.get_by_role("button", name="Views").click()
+    dialog = other.get_by_role("dialog", name="Views")
+    dialog.get_by_role("button", name=re.compile("^best of sgd")).click()
+    until(other, "location.hash.includes('group=params.lr')")
+    assert other.locator("#filter").input_value() == "params.optimizer = 'sgd'"
+    assert other.evaluate("document.documentElement.scrollWidth") <= 390
+
+    rows = served.json("history", "list", "--all-projects", "--view", "best of sgd")
+    assert rows and {row["params"]["optimizer"] for row in rows} == {"sgd"}
+    rates = [float(row["params"]["lr"]) for row in rows]
+    assert [str(rate) for rate in rates] == sorted(map(str, rates))
+
+    other.get_by_role("button", name=re.compile("^Views")).click()
+    dialog.get_by_role("button", name="Rename best of sgd").click()
+    dialog.get_by_label("Name of the view").fill("slow ones")
+    dialog.get_by_role("button", name="Rename", exact=True).click()
+    dialog.get_by_role("button", name="Delete slow ones").wait_for()
+    served.run("daemon", "stop")
+    served.run("project", "list")
+    other.reload()
+    other.get_by_role("button", name=re.compile("^Views")).click()
+    dialog.get_by_role("button", name="Delete slow ones").click()
+    dialog.get_by_text("No views yet").wait_for()
+    missing = served.run("runs", "--all-projects", "--view", "slow ones", code=66)
+    assert b"no view 'slow ones'" in missing.stderr
+
+
 def test_the_table_is_ordered_and_grouped(visit):
     page = visit()
     page.get_by_role("columnheader", name="loss").get_by_role("button").click()

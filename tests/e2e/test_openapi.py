@@ -124,6 +124,24 @@ def test_a_daemon_answers_as_described(ponk, api, tmp_path):
     assert "$schema" in api.call("GET", "/schemas/{kind}", kind="runconfig")
     found = api.call("GET", "/runs/{run}/log/search", query={"q": "trained"}, run=first)
     assert [line["line"] for line in found["lines"]] == [1] and found["at_end"]
+    view = {"filter": "metrics.loss < 1", "order": "metrics.loss DESC", "group": "", "columns": ["state", "metric:loss"], "only_differing": False}
+    assert api.call("PUT", "/views/{view}", 201, query={"project": project}, body=view, view="best")["name"] == "best"
+    api.call("PUT", "/views/{view}", 200, query={"project": project}, body=view, view="best")
+    api.call("PUT", "/views/{view}", 201, body={}, view="ähnlich & so")
+    wrong = api.call("PUT", "/views/{view}", 400, body={"filter": "metrics.loss <"}, view="bad")
+    assert "filter" in wrong["error"]["message"]
+    api.call("PUT", "/views/{view}", 400, body={}, view="x" * 81)
+    api.call("PUT", "/views/{view}", 404, query={"project": "none"}, body={}, view="bad")
+    api.call("PATCH", "/views/{view}", body={"name": "good runs"}, query={"project": project}, view="best")
+    api.call("PATCH", "/views/{view}", 404, body={"name": "x"}, query={"project": project}, view="best")
+    assert [(one["name"], one["columns"]) for one in api.call("GET", "/views", query={"project": project})["views"]] == [("good runs", ["state", "metric:loss"])]
+    assert len(api.call("GET", "/views")["views"]) == 2
+    listed = ponk.text("runs", "--view", "good runs", "-o", "table")
+    assert "metrics.loss" in listed and "first" in listed
+    missing = ponk.run("runs", "--view", "best", code=66)
+    assert b"'good runs'" in missing.stderr
+    api.call("DELETE", "/views/{view}", query={"project": project}, view="good runs")
+    api.call("DELETE", "/views/{view}", 404, query={"project": project}, view="good runs")
     assert api.call("GET", "/projects/lookup", query={"path": str(ponk.project)})["id"] == project
     api.call("POST", "/runs/{run}/promote", body={"artifact": "outputs/model.txt", "name": "best"}, run=first)
     assert api.call("GET", "/projects/{project}/assets", project=project)["assets"]

@@ -99,6 +99,10 @@ Result<net::Response> begin_import(const Services& services, const Call& call);
 Result<net::Response> step_import(const Services& services, const Call& call);
 Result<net::Response> end_import(const Services& services, const Call& call);
 // targets.cpp
+Result<net::Response> list_views(const Services& services, const Call& call);
+Result<net::Response> put_view(const Services& services, const Call& call);
+Result<net::Response> rename_view(const Services& services, const Call& call);
+Result<net::Response> delete_view(const Services& services, const Call& call);
 Result<net::Response> attach_target(const Services& services, const Call& call);
 Result<net::Response> show_host_key(const Services& services, const Call& call);
 Result<net::Response> check_target(const Services& services, const Call& call);

@@ -3,6 +3,7 @@
 #include "base/time.hpp"
 #include "store/history/history.hpp"
 #include "store/history/history_impl.hpp"
+#include "store/history/saved_views.hpp"
 #include "store/rows/project_row.hpp"
 #include "store/rows/tracked_rows.hpp"
 
@@ -230,6 +231,8 @@ Result<> History::delete_project(const std::string& id)
             "INSERT INTO setting(name, value) VALUES(?1, ?2) ON CONFLICT(name) DO UPDATE"
             " SET value = max(CAST(value AS INTEGER), CAST(?2 AS INTEGER))"));
         TRY(note.bind(used_rows_setting, std::to_string(row)).run());
+        auto views = TRY(writer.prepare("DELETE FROM setting WHERE name >= ? AND name < ?"));
+        TRY(views.bind(SavedViews::first_place(id), SavedViews::end_place(id)).run());
         auto remove = TRY(writer.prepare("DELETE FROM project WHERE row = ?"));
         return remove.bind(row).run();
     });

@@ -748,6 +748,30 @@ export interface HostKey {
   /** Whether this machine's files have it already. */
   known: boolean;
 }
+export interface ViewContent {
+  filter?: string;
+  /** As in order_by of a search, or empty. */
+  order?: string;
+  /** What the runs are ordered by before that, or empty. */
+  group?: string;
+  /** As the page names them: docs/design/views.md. */
+  columns?: string[];
+  only_differing?: boolean;
+}
+export interface SavedView {
+  name: string;
+  /** Its id; empty: of all projects. */
+  project: string;
+  filter: string;
+  order: string;
+  group: string;
+  columns: string[];
+  only_differing: boolean;
+  changed: string;
+}
+export interface SavedViews {
+  views: SavedView[];
+}
 export interface FolderEntry {
   name: string;
   kind: 'file' | 'folder' | 'link' | 'other';

@@ -6,6 +6,7 @@
 #include "cli/runs/run_names.hpp"
 #include "cli/runs/run_search.hpp"
 #include "cli/runs/run_view.hpp"
+#include "cli/runs/saved_views.hpp"
 #include "model/run_state.hpp"
 #include "output/column_order.hpp"
 #include "query/jmespath.hpp"
@@ -39,6 +40,10 @@ constexpr Option options[] = {
      .value = "NAMES",
      .help = "Columns to show: \"run,status,accuracy,params.lr,tags.team\".",
      .times = Option::Times::many},
+    {.name = "view",
+     .value = "NAME",
+     .help = "The filter, order and columns of a view that was saved in the page. Runs must match "
+             "--filter, too; --order-by and --columns take its place."},
     {.name = "status",
      .value = "WORD",
      .help = "Only runs in this state.",
@@ -72,6 +77,7 @@ constexpr Example examples[] = {
      "List good runs, the best first."},
     {"ponk history list --columns no,status,accuracy,loss,params.lr --order-by metrics.loss",
      "Show metrics and parameters side by side."},
+    {"ponk runs --view best", "List what a view shows that was saved in the page."},
     {"ponk history list --query \"[?accuracy != null] | max_by(@, &accuracy)\"",
      "Find the best run: each metric is a field."},
     {"ponk runs --experiment vision --filter \"start_time > '2026-01-31'\"",
@@ -89,7 +95,8 @@ bool are_runs(const Json& list)
 }
 
 // Of the runs that --query leaves, the columns; in JSON and YAML too.
-Outcome print_columns(Context& context, const Invocation& words, Json runs)
+Outcome
+print_columns(Context& context, const Invocation& words, const std::string& columns, Json runs)
 {
     Json chosen = std::move(runs);
     if (context.has_query()) {
@@ -98,7 +105,7 @@ Outcome print_columns(Context& context, const Invocation& words, Json runs)
     }
     if (!are_runs(chosen))
         return fail_usage("--columns needs whole runs, but --query selects something else");
-    const auto parsed = TRY(parse_columns(join(words.values("columns"), ","), chosen.as_array()));
+    const auto parsed = TRY(parse_columns(columns, chosen.as_array()));
     for (const std::string& note : parsed.notes)
         context.note("{}", note);
     const View view = view_of_columns(chosen.as_array(), parsed.columns);
@@ -112,15 +119,37 @@ Outcome print_columns(Context& context, const Invocation& words, Json runs)
 }
 
 // Of very many metrics a list has some; these it shall have.
-Result<> add_metrics(const Invocation& words, JsonObject& search)
+Result<> add_metrics(const std::string& columns, JsonObject& search)
 {
     constexpr std::size_t most = 100;
-    auto names = possible_metrics(join(words.values("columns"), ","));
+    auto names = possible_metrics(columns);
     for (const std::string& name : TRY(order_metrics(search)))
         names.push_back(name);
     if (names.size() > most) names.resize(most);
     if (!names.empty()) search.set("metrics", JsonArray(names.begin(), names.end()));
     return {};
+}
+
+// What was saved, where the command line does not say otherwise. Returns its columns.
+Result<std::string> add_view(Context& context,
+                             Daemon& daemon,
+                             const Invocation& words,
+                             const std::string& name,
+                             JsonObject& search)
+{
+    const Json* project = search.find("project");
+    const auto view =
+        TRY(get_view(daemon, project == nullptr ? std::string() : project->as_string(), name));
+    if (!view.filter.empty()) {
+        const auto given = words.text("filter");
+        search.set("filter", given.empty() ? view.filter : view.filter + " AND " + given);
+    }
+    if (!words.has("order-by") && !view.order_by.empty())
+        search.set("order_by", JsonArray(view.order_by.begin(), view.order_by.end()));
+    if (words.has("columns")) return std::string();
+    for (const auto& note : view.notes)
+        context.note("{}", note);
+    return view.columns;
 }
 
 void add_scope(const Invocation& words, JsonObject& search)
@@ -197,7 +226,10 @@ Outcome run(Context& context, const Invocation& words)
     }
     auto daemon = TRY(context.daemon());
     TRY(find_order_names(*daemon, words, search));
-    TRY(add_metrics(words, search));
+    auto columns = join(words.values("columns"), ",");
+    if (const auto view = words.value("view"))
+        columns += TRY(add_view(context, *daemon, words, *view, search));
+    TRY(add_metrics(columns, search));
     JsonArray runs = TRY(search_runs(*daemon, search, limit));
     const auto notes = TRY(unknown_names(*daemon, words, search, runs));
     for (const std::string& note : notes)
@@ -209,11 +241,13 @@ Outcome run(Context& context, const Invocation& words)
     }
     if (table && runs.empty()) {
         const bool chosen = words.has("status") || words.has("script") || words.has("target") ||
-                            words.has("gpu") || words.has("filter") || words.has("experiment") ||
-                            words.has("deleted");
+                            words.has("view") || words.has("gpu") || words.has("filter") ||
+                            words.has("experiment") || words.has("deleted");
         context.note("{}", TRY(nothing_found(*daemon, words, std::move(search), chosen)));
     }
-    if (words.has("columns")) return print_columns(context, words, Json(std::move(runs)));
+    // JSON has whole runs, unless columns were asked for here.
+    if (words.has("columns") || (table && !columns.empty()))
+        return print_columns(context, words, columns, Json(std::move(runs)));
     if (const auto metrics = common_metrics(runs, runs.max_size()).size();
         table && metrics > most_metric_columns) {
         context.note("{} of {} metrics are shown; '--columns run,status,NAME' shows others",
