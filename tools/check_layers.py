@@ -174,6 +174,7 @@ HOMES = {
     "zlib": {"engine"},
     "pugixml": {"gpu"},
     "toml++/": {"config"},
+    "re2/": {"api"},
     "curl/": set(),
     "spdlog/": {"daemon"},
     "simdjson": {"api"},

@@ -16,7 +16,7 @@ packages_of() {
     case "$1" in
         build) echo "g++ cmake ninja-build pkg-config ccache python3 python3-venv ca-certificates libfmt-dev libcli11-dev
                      libexpected-dev libfyaml-dev libboost1.81-dev|libboost-dev libssl-dev libzstd-dev
-                     zlib1g-dev libminizip-dev libpugixml-dev libtomlplusplus-dev libsqlite3-dev $cross" ;;
+                     zlib1g-dev libminizip-dev libpugixml-dev libre2-dev libtomlplusplus-dev libsqlite3-dev $cross" ;;
         run) echo "python3 python3-numpy" ;;
         test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-pytest python3-numpy python3-pandas python3-venv
                     python3-yaml python3-paramiko clang-format git qemu-user-static procps libfaketime dbus-daemon|dbus gnome-keyring

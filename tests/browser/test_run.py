@@ -127,6 +127,39 @@ def test_a_text_is_found_far_from_what_is_shown(visit, runs):
     page.get_by_text("“not in there” is not in this log").wait_for(timeout=60_000)
 
 
+def test_an_expression_is_found_far_from_what_is_shown(visit, runs):
+    page = visit(f"/run/{runs['long']}/log")
+    page.get_by_text("01199999").wait_for()
+    field = page.get_by_role("searchbox", name="Search the log")
+    page.get_by_role("button", name="Regular expression").click()
+    field.fill("^0000424[0-3] ")
+    field.press("Enter")
+    page.locator(".line.marked", has_text="00004240").wait_for(timeout=60_000)
+    page.get_by_text("line 1 of 4", exact=True).wait_for(timeout=60_000)
+    field.fill("0000424(")
+    field.press("Enter")
+    page.get_by_role("alert").get_by_text("not a regular expression").wait_for()
+    page.get_by_role("button", name="Regular expression").click()
+    field.press("Enter")
+    page.get_by_text("“0000424(” is not in this log").wait_for(timeout=60_000)
+    assert page.get_by_role("alert").count() == 0
+
+
+def test_a_traceback_names_the_files_of_the_project(visit, served, runs):
+    page = visit(f"/run/{runs['fails']}/log")
+    page.get_by_text(f'File "{served.project}/fails.py"').first.wait_for()
+    assert page.get_by_text("/work/fails.py").count() == 0
+
+
+def test_a_metric_with_one_point_is_a_value(visit, served):
+    listed = served.json("history", "list", "--all-projects", "--filter", "metrics.epoch_time > 0", "--limit", "1")
+    page = visit(f"/run/{listed[0]['run_id']}/metrics")
+    chart = page.locator("figure", has_text="epoch_time")
+    chart.locator(".values b").wait_for()
+    assert chart.locator("canvas").count() == 0
+    page.locator("figure", has_text="loss").locator("canvas").wait_for()
+
+
 def test_what_a_log_says_is_text_and_only_web_addresses_are_links(visit, runs):
     page = visit(f"/run/{runs['long']}/log")
     page.get_by_text("01199999").wait_for()

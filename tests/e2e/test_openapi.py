@@ -124,6 +124,10 @@ def test_a_daemon_answers_as_described(ponk, api, tmp_path):
     assert "$schema" in api.call("GET", "/schemas/{kind}", kind="runconfig")
     found = api.call("GET", "/runs/{run}/log/search", query={"q": "trained"}, run=first)
     assert [line["line"] for line in found["lines"]] == [1] and found["at_end"]
+    found = api.call("GET", "/runs/{run}/log/search", query={"q": "^tr[a-z]+d$", "regex": "1"}, run=first)
+    assert [line["line"] for line in found["lines"]] == [1]
+    refused = api.call("GET", "/runs/{run}/log/search", 400, query={"q": "tr(", "regex": "1"}, run=first)
+    assert "not a regular expression" in refused["error"]["message"] and "RE2" in refused["error"]["hint"]
     view = {"filter": "metrics.loss < 1", "order": "metrics.loss DESC", "group": "", "columns": ["state", "metric:loss"], "only_differing": False}
     assert api.call("PUT", "/views/{view}", 201, query={"project": project}, body=view, view="best")["name"] == "best"
     api.call("PUT", "/views/{view}", 200, query={"project": project}, body=view, view="best")

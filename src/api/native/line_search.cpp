@@ -32,6 +32,11 @@ LineSearch::LineSearch(std::string text, Case letters, const LinePlace& place, s
     if (letters_ == Case::folded) std::transform(text_.begin(), text_.end(), text_.begin(), lower);
 }
 
+LineSearch::LineSearch(LineExpression expression, const LinePlace& place, std::size_t most)
+    : expression_(std::move(expression)), letters_(Case::exact), most_(most), place_(place)
+{
+}
+
 void LineSearch::feed(std::string_view bytes)
 {
     rest_ += bytes;
@@ -59,16 +64,31 @@ void LineSearch::look(std::size_t end)
     const auto all = std::string_view(letters_ == Case::folded ? folded_ : rest_).substr(0, end);
     while (!is_full()) {
         if (in_found_ && !pass_line(all)) return;
-        const auto at = find_in(all, text_, done_);
-        if (at == std::string_view::npos) {
-            const bool between = all.back() == '\n';
-            return pass(end - (between ? 0 : std::min(text_.size() - 1, end - done_)));
-        }
+        if (done_ == end) return;
+        const auto at = find(all);
+        if (at == std::string_view::npos) return pass(end - unsure(all));
         pass(at);
         found_.push_back(place_);
         in_found_ = true;
         if (!pass_line(all)) return;
     }
+}
+
+std::size_t LineSearch::find(std::string_view all) const
+{
+    return expression_ ? expression_->find(all, done_) : find_in(all, text_, done_);
+}
+
+// So many bytes at the end may be the beginning of what is searched for.
+std::size_t LineSearch::unsure(std::string_view all) const
+{
+    if (all.back() == '\n') return 0;
+    if (!expression_) return std::min(text_.size() - 1, all.size() - done_);
+    // A line without an end may become any line, unless it is too long to be kept.
+    const auto newline = all.rfind('\n');
+    const auto begin = newline == std::string_view::npos ? 0 : newline + 1;
+    const auto part = all.size() - std::max(begin, done_);
+    return part > longest_kept ? 0 : part;
 }
 
 // The rest of a line that is found; false when it has no end yet.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "api/native/line_expression.hpp"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,17 +19,18 @@ struct LinePlace {
     friend bool operator==(const LinePlace&, const LinePlace&) = default;
 };
 
-// Finds the lines that have a text, in bytes that come piece by piece; of each line the first
-// place. Takes time in proportion to the bytes, and keeps no more than a line of common length: of
-// one beyond 1 MiB only what may begin the text. Not thread-safe.
+// Finds the lines that have a text or an expression, in bytes that come piece by piece; of each
+// line the first place. Takes time in proportion to the bytes, and keeps no more than a line of
+// common length: of one beyond 1 MiB only what may begin the text; an expression is looked for in
+// pieces of it, each as if it were a line. Not thread-safe.
 class LineSearch {
 public:
-    // `folded`: a-z and A-Z are the same, nothing else is.
-    enum class Case { exact, folded };
+    using Case = LetterCase;
 
-    // `text`: not empty, without line ends. What is fed begins at `place`; after `most` lines it
-    // finds no more.
+    // `text`: not empty, without line ends; only a-z and A-Z are folded. What is fed begins at
+    // `place`; after `most` lines it finds no more.
     LineSearch(std::string text, Case letters, const LinePlace& place, std::size_t most);
+    LineSearch(LineExpression expression, const LinePlace& place, std::size_t most);
     void feed(std::string_view bytes);
     // What is left is a line, too, which may grow. Where another search goes on then.
     LinePlace finish();
@@ -37,10 +41,13 @@ public:
 
 private:
     void look(std::size_t end);
+    [[nodiscard]] std::size_t find(std::string_view all) const;
+    [[nodiscard]] std::size_t unsure(std::string_view all) const;
     bool pass_line(std::string_view all);
     void pass(std::size_t to);
 
     std::string text_;
+    std::optional<LineExpression> expression_;  // instead of the text
     Case letters_;
     std::size_t most_;
     std::string rest_;       // what may have to be looked at

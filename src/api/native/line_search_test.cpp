@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace ponk::api {
@@ -93,6 +94,73 @@ TEST(LineSearchTest, ALineWithoutEndIsNotKept)
     EXPECT_EQ(search.found()[0], (LinePlace{3'000'000, 0, 0}));
     EXPECT_EQ(search.found()[1].line, 1U);
     EXPECT_EQ(search.found()[1].begin, 3'100'013U);
+}
+
+std::vector<std::uint64_t> lines_of(const std::string& expression,
+                                    std::string_view all,
+                                    std::size_t piece,
+                                    Case letters = Case::exact)
+{
+    LineSearch search(LineExpression::parse(expression, letters).value(), {}, 1000);
+    for (std::size_t at = 0; at < all.size(); at += piece)
+        search.feed(all.substr(at, piece));
+    static_cast<void>(search.finish());
+    std::vector<std::uint64_t> lines;
+    for (const auto& found : search.found()) {
+        EXPECT_EQ(found.line, std::count(all.begin(), all.begin() + found.begin, '\n'));
+        EXPECT_TRUE(found.begin == 0 || all[found.begin - 1] == '\n');
+        lines.push_back(found.line);
+    }
+    return lines;
+}
+
+TEST(LineSearchTest, AnExpressionIsFoundInEachLineHoweverItComes)
+{
+    const std::string all = "loss=0.5\n\nLoss=12\nend loss=\nloss=7";
+    using Lines = std::vector<std::uint64_t>;
+    for (std::size_t piece = 1; piece <= all.size(); ++piece) {
+        EXPECT_EQ(lines_of("loss=\\d", all, piece), (Lines{0, 4})) << piece;
+        EXPECT_EQ(lines_of("loss=\\d", all, piece, Case::folded), (Lines{0, 2, 4})) << piece;
+        EXPECT_EQ(lines_of("^loss=\\d$", all, piece), (Lines{4})) << piece;
+        EXPECT_EQ(lines_of("^$", all, piece), (Lines{1})) << piece;
+        EXPECT_EQ(lines_of("x*", all, piece), (Lines{0, 1, 2, 3, 4})) << piece;
+        EXPECT_EQ(lines_of("=[^0]*L", all, piece), (Lines{})) << "never over the end of a line";
+        EXPECT_EQ(lines_of("=\\s", all, piece), (Lines{})) << piece;
+    }
+    EXPECT_EQ(lines_of("x*", "a\nb\n", 100), (Lines{0, 1})) << "no line behind the last one";
+}
+
+TEST(LineSearchTest, AnExpressionGoesOnWhereALineGrew)
+{
+    const auto expression = LineExpression::parse("^step \\d+ done$", Case::exact).value();
+    LineSearch first(expression, {}, 10);
+    first.feed("begin\nstep 4");
+    const auto place = first.finish();
+    EXPECT_TRUE(first.found().empty());
+    EXPECT_EQ(place, (LinePlace{6, 1, 6}));
+    LineSearch second(expression, place, 10);
+    second.feed("step 42 done\n");
+    ASSERT_EQ(second.found().size(), 1U);
+    EXPECT_EQ(second.found()[0], (LinePlace{6, 1, 6}));
+}
+
+TEST(LineSearchTest, AnExpressionThatIsNoneSaysWhatIsWrong)
+{
+    for (const char* text : {"(", "a**", "[z-a]", "(a)\\1", "(?=a)", "(x{1000}){1000}"}) {
+        const auto refused = LineExpression::parse(text, Case::exact);
+        ASSERT_FALSE(refused) << text;
+        EXPECT_EQ(refused.error().kind(), ErrorKind::invalid_argument);
+        EXPECT_NE(refused.error().message().find("not a regular expression"), std::string::npos);
+    }
+}
+
+TEST(LineSearchTest, AnExpressionIsFoundInALineTooLongToKeep)
+{
+    const std::string all =
+        std::string(5 << 20, 'a') + "needle42" + std::string(3 << 20, 'b') + "\nneedle7\n";
+    EXPECT_EQ(lines_of("needle\\d", all, 65'536), (std::vector<std::uint64_t>{0, 1}));
+    // An expression that backtracking would not end with.
+    EXPECT_TRUE(lines_of("(a+)+$x", all, 65'536).empty());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of a log that have a text.
+// Lines of a log that have a text, or a regular expression.
 #include "api/native/handlers.hpp"
 #include "api/native/line_search.hpp"
 #include "api/native/log_source.hpp"
@@ -57,8 +57,11 @@ Result<net::Response> search_log(const Services& services, const Call& call)
     const auto letters = call.request.parameter("case").value_or("") == "1"
                              ? LineSearch::Case::exact
                              : LineSearch::Case::folded;
+    const bool expression = call.request.parameter("regex").value_or("") == "1";
+    auto search = expression
+                      ? LineSearch(TRY(LineExpression::parse(text, letters)), place, most_lines)
+                      : LineSearch(text, letters, place, most_lines);
     const auto source = TRY(log_bytes(services, id, place.offset));
-    LineSearch search(text, letters, place, most_lines);
     std::string piece;
     std::uint64_t looked = 0;
     bool at_end = false;

@@ -14,7 +14,7 @@ export class LogSearch {
   complete = false;
   private cursor = '';
 
-  constructor(readonly run: string, readonly text: string) {}
+  constructor(readonly run: string, readonly text: string, readonly regex: boolean) {}
 
   get full(): boolean {
     return this.begins.length >= most;
@@ -22,7 +22,7 @@ export class LogSearch {
 
   /** At most 64 MiB more of the log. */
   async step(signal: AbortSignal): Promise<void> {
-    const asked = new URLSearchParams({ q: this.text, cursor: this.cursor });
+    const asked = new URLSearchParams({ q: this.text, cursor: this.cursor, ...(this.regex ? { regex: '1' } : {}) });
     const answer = await get<LogLines>(`api/v1/runs/${this.run}/log/search?${asked.toString()}`, signal);
     for (const { begin } of answer.lines) if (begin > (this.begins.at(-1) ?? -1)) this.begins.push(begin);
     [this.looked, this.cursor, this.complete] = [answer.looked, answer.cursor, answer.at_end];
