@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs beside each other: what differs first, and the address holds what is shown."""
+import re
+
 import pytest
 from bench import HOSTILE, until
 from test_views import serious
@@ -96,3 +98,31 @@ def test_inputs_are_shown_and_compared_also_where_a_snapshot_has_links(visit, se
     page = visit(f"/run/{found[0]}")
     for name in ("data", "more"):
         page.get_by_role("definition").filter(has_text=name).first.wait_for()
+
+
+def own_colour(run):
+    total = 0
+    for sign in run[-12:]:
+        total = (total * 31 + ord(sign)) & 0xFFFFFFFF
+    return total % 6 + 1
+
+
+NEAR = {1: 5, 5: 1, 2: 4, 4: 2, 3: 6, 6: 3}
+
+
+def test_lines_of_one_comparison_are_told_apart(visit, served):
+    listed = [run["run_id"] for run in served.json("history", "list", "--all-projects", "--limit", "100")]
+    first = listed[0]
+    same = next(run for run in listed[1:] if own_colour(run) == own_colour(first))
+    close = next(run for run in listed[1:] if own_colour(run) == NEAR[own_colour(first)])
+    chosen = [first, same, close]
+    chosen += [run for run in listed if run not in chosen][: 6 - len(chosen)]
+    for runs in ([first, same], [first, close], chosen):
+        page = visit(f"/compare?runs={','.join(runs)}")
+        until(page, f"document.querySelectorAll('thead i').length === {len(runs)}")
+        marks = page.locator("thead i").evaluate_all("(all) => all.map((one) => [one.style.background, one.classList.contains('dashed')])")
+        colours = [int(re.search(r"line(\d)", background).group(1)) for background, _ in marks]
+        assert colours[0] == own_colour(first) and len(set(colours)) == len(runs), marks
+        assert not any(dashed for _, dashed in marks)
+        if len(runs) == 2:
+            assert colours[1] != NEAR[colours[0]]

@@ -7,13 +7,23 @@ export const download = (metric: string, ending: string) => `${metric.replace(/[
 
 const gpu = /^system\/gpu\.(\d+)\.(utilisation|sm_activity|memory_used|power|energy|temperature)$/;
 
+const ofRun: Record<string, Key> = { 'system/run.cpu_utilization_percentage': 'charts.run.cpu', 'system/run.memory_usage_megabytes': 'charts.run.memory' };
+
 /** ponk's own metrics have names for people. */
 export function titleOf(key: string): string {
+  const own = ofRun[key];
+  if (own) return t(own);
   const found = gpu.exec(key);
   return found ? t(`charts.gpu.${found[2]}` as Key, { gpu: found[1] ?? '' }) : key;
 }
+/** Bytes of one of its units; null: it is no memory. */
+const unitOf = (key: string) => (gpu.exec(key)?.[2] === 'memory_used' ? 1 : key === 'system/run.memory_usage_megabytes' ? 1e6 : null);
 /** A value of that metric; bytes are said as bytes. */
-export const valueText = (key: string, value: unknown) => (typeof value === 'number' && gpu.exec(key)?.[2] === 'memory_used' ? bytes(value) : figure(value));
+export function valueText(key: string, value: unknown): string {
+  const unit = unitOf(key);
+  return typeof value === 'number' && unit !== null ? bytes(value * unit) : figure(value);
+}
+export const isMemory = (key: string) => unitOf(key) !== null;
 
 export interface Group {
   name: string;
