@@ -171,7 +171,7 @@ HOMES = {
     "boost/": {"net"},
     "CLI/": {"cli"},
     "minizip/": {"engine"},
-    "zlib": {"engine"},
+    "zlib": {"api", "engine"},
     "pugixml": {"gpu"},
     "toml++/": {"config"},
     "re2/": {"api"},

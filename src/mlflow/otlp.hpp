@@ -39,5 +39,7 @@ inline constexpr std::size_t most_resource_bytes = std::size_t{64} << 10;
 
 // `invalid_argument` for what is no such request, and for more than a request may hold.
 Result<std::vector<OtlpSpan>> read_otlp(std::string_view bytes);
+// The same of a request in JSON.
+Result<std::vector<OtlpSpan>> read_otlp_json(std::string_view text);
 
 }  // namespace ponk::mlflow

@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 import time
+import zlib
 
 import pytest
 
@@ -400,3 +401,23 @@ def test_descriptors_are_given_back(server):
     while count() > before + 8 and time.monotonic() < until:
         time.sleep(0.1)
     assert count() <= before + 8
+
+
+# Packed bodies ---------------------------------------------------------------------------------
+
+
+def peak_of(pid):
+    """Bytes that a process had in memory at most."""
+    [line] = [line for line in open(f"/proc/{pid}/status") if line.startswith("VmHWM")]
+    return int(line.split()[1]) * 1024
+
+
+def test_a_bomb_is_refused_while_it_unpacks(server):
+    packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS + 16)
+    bomb = b"".join(packer.compress(bytes(1 << 24)) for _ in range(16)) + packer.flush()
+    assert len(bomb) < 2 << 20
+    before = peak_of(server.pid)
+    for kind in ("application/json", "application/x-protobuf"):
+        answer = server.request("POST", "/v1/traces", bomb, {"Content-Type": kind, "Content-Encoding": "gzip", "x-mlflow-experiment-id": "0"})
+        assert "more than 16.0 MiB" in refused(answer)
+    assert peak_of(server.pid) - before < 128 << 20, "what is behind the limit was unpacked, too"

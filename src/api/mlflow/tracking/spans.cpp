@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/mlflow/tracking/spans.hpp"
 
+#include "api/http/unpack.hpp"
 #include "api/mlflow/artifacts/artifact_place.hpp"
 #include "api/mlflow/artifacts/file_answer.hpp"
 #include "api/mlflow/limits.hpp"
@@ -17,37 +18,43 @@ namespace ponk::api::mlflow {
 namespace {
 
 constexpr std::string_view binary_type = "application/x-protobuf";
+constexpr std::string_view json_type = "application/json";
+// What a body may have that comes as it is.
+constexpr std::size_t most_unpacked = std::size_t{16} << 20;
 constexpr const char* spans_file = "traces.json";
 constexpr std::size_t most_answered = std::size_t{32} << 20;
 
 // Taking in ---------------------------------------------------------------------------------------
 
-Result<> check_head(const net::Request& request)
+// A bomb is refused before anything of it is read.
+Result<std::vector<ponk::mlflow::OtlpSpan>> read_spans(const net::Request& request,
+                                                       std::string_view type)
 {
-    const auto type = lower(trim(split(request.header("Content-Type"), ';').front()));
-    if (type != binary_type)
-        return fail(ErrorKind::invalid_argument,
-                    "Invalid Content-Type: {}. Expected: {}",
-                    printable(type),
-                    binary_type);
+    const auto read = type == json_type ? ponk::mlflow::read_otlp_json : ponk::mlflow::read_otlp;
     const auto encoding = request.header("Content-Encoding");
-    if (encoding.empty() || encoding == "identity") return {};
-    return fail(ErrorKind::invalid_argument,
-                "Unsupported Content-Encoding: {}. Set the exporter's compression to 'none'.",
-                printable(encoding));
+    if (encoding.empty()) return read(request.body);
+    return read(TRY(unpack(encoding, request.body, most_unpacked)));
 }
 
 Result<net::Response> take_spans(const Services& services, const Call& call)
 {
-    TRY(check_head(call.request));
+    const auto type = lower(trim(split(call.request.header("Content-Type"), ';').front()));
+    if (type != binary_type && type != json_type)
+        return fail(ErrorKind::invalid_argument,
+                    "Invalid Content-Type: {}. Expected: {} or {}",
+                    printable(type),
+                    binary_type,
+                    json_type);
     const auto experiment = call.request.header("x-mlflow-experiment-id");
     if (experiment.empty())
         return fail(ErrorKind::invalid_argument,
                     "Missing header 'x-mlflow-experiment-id': it says where the traces belong");
     const auto id = TRY(parse_experiment_id(experiment));
-    const auto spans = TRY(logged_spans(TRY(ponk::mlflow::read_otlp(call.request.body))));
+    const auto spans = TRY(logged_spans(TRY(read_spans(call.request, type))));
     TRY(store::Spans(services.history())
             .add(id, spans, unless_empty(std::string(call.request.header("x-mlflow-run-id")))));
+    // Nothing is left to say, in either form.
+    if (type == json_type) return reply();
     net::Response answer;
     answer.type = binary_type;
     return answer;

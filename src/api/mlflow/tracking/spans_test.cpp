@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/mlflow/tracking_test_support.hpp"
 
+#include <zlib.h>
+
 namespace ponk::api::mlflow {
 namespace {
 
@@ -43,8 +45,36 @@ const std::string part = span('\x02',
                               field(4, std::string(8, '\x01')) + field(5, "part") +
                                   time_field(7, 1'500'000'000) + time_field(8, 3'000'000'000));
 
+// A gzip file that holds these bytes as they are.
+std::string gzip_of(const std::string& bytes)
+{
+    std::string file(compressBound(static_cast<uLong>(bytes.size())) + 32, '\0');
+    z_stream stream{};
+    auto copy = bytes;
+    EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    stream.next_in = reinterpret_cast<Bytef*>(copy.data());
+    stream.avail_in = static_cast<uInt>(copy.size());
+    stream.next_out = reinterpret_cast<Bytef*>(file.data());
+    stream.avail_out = static_cast<uInt>(file.size());
+    EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    file.resize(stream.total_out);
+    deflateEnd(&stream);
+    return file;
+}
+
 class SpanCallsTest : public MlflowTest {
 protected:
+    // With headers in place of all usual ones.
+    net::Response send_as(net::Headers headers, const std::string& body)
+    {
+        net::Request request;
+        request.method = "POST";
+        request.path = {"v1", "traces"};
+        request.headers = std::move(headers);
+        request.headers.emplace_back("x-mlflow-experiment-id", "0");
+        request.body = body;
+        return answer(request);
+    }
     net::Response send_spans(const std::string& body, net::Headers headers = {})
     {
         net::Request request;
@@ -143,9 +173,12 @@ TEST_F(SpanCallsTest, WrongOnesAreRefused)
     EXPECT_THAT(refusal(send_spans(root, {{"x", "y"}})), HasSubstr("x-mlflow-experiment-id"));
     EXPECT_EQ(send_spans(root, {{"x-mlflow-experiment-id", "99"}}).status, 404);
     EXPECT_THAT(
+        refusal(send_spans(root, {{"x-mlflow-experiment-id", "0"}, {"Content-Encoding", "br"}})),
+        HasSubstr("Unsupported Content-Encoding: br"));
+    EXPECT_THAT(
         refusal(send_spans(root, {{"x-mlflow-experiment-id", "0"}, {"Content-Encoding", "gzip"}})),
-        HasSubstr("Unsupported Content-Encoding: gzip"));
-    EXPECT_THAT(refusal(post("/v1/traces", "{}")), HasSubstr("Invalid Content-Type"));
+        HasSubstr("cannot be unpacked"));
+    EXPECT_THAT(refusal(post("/v1/traces", "{}")), HasSubstr("x-mlflow-experiment-id"));
     EXPECT_EQ(refusal(get(traces + "/get", {{"trace_id", "none"}})),
               "404 RESOURCE_DOES_NOT_EXIST: Trace with ID none is not found.");
     EXPECT_EQ(get("/ajax-api/2.0/mlflow/get-trace-artifact", {}).status, 400);
@@ -154,6 +187,43 @@ TEST_F(SpanCallsTest, WrongOnesAreRefused)
         get("/ajax-api/2.0/mlflow/get-trace-artifact", {{"request_id", "a"}, {"path", "../x"}})
             .status,
         404);
+}
+
+TEST_F(SpanCallsTest, SpansComeAsJsonAndPackedToo)
+{
+    const std::string json =
+        R"({"resourceSpans": [{"scopeSpans": [{"spans": [
+            {"traceId": "11111111111111111111111111111111", "spanId": "0101010101010101",
+             "name": "root", "startTimeUnixNano": "2000000000", "endTimeUnixNano": "5000000000",
+             "attributes": [{"key": "mlflow.llm.model", "value": {"stringValue": "m"}},
+                            {"key": "mlflow.llm.cost", "value":
+                                {"stringValue": "{\"total_cost\": 0.5}"}}]}]}]}]})";
+    const net::Headers as_json{{"Content-Type", "application/json; charset=utf-8"}};
+    const auto answered = send_as(as_json, json);
+    EXPECT_EQ(answered.status, 200) << answered.body;
+    EXPECT_EQ(answered.type, "application/json");
+    EXPECT_EQ(whole()["spans"].as_array().at(0).text("name"), "root");
+    EXPECT_EQ(post(traces + "/metrics",
+                   R"({"experiment_ids": ["0"], "view_type": "SPANS", "metric_name": "total_cost",
+                       "aggregations": [{"aggregation_type": "SUM"}],
+                       "dimensions": ["span_model_name"]})")
+                  .body,
+              R"({"data_points":[{"metric_name":"total_cost","dimensions":{"span_model_name":"m"},)"
+              R"("values":{"SUM":0.5}}]})"
+              "\n");
+    EXPECT_EQ(send_as({{"Content-Type", "application/x-protobuf"}, {"Content-Encoding", "gzip"}},
+                      gzip_of(part))
+                  .status,
+              200);
+    EXPECT_EQ(whole()["spans"].as_array().size(), 2U);
+    auto packed_json = as_json;
+    packed_json.emplace_back("Content-Encoding", "GZIP");
+    EXPECT_EQ(send_as(packed_json, gzip_of(json)).status, 200);
+    EXPECT_EQ(send_as(as_json, "{").status, 400);
+    // As small as it came, it holds more than a body may have.
+    const auto bomb = gzip_of(std::string((std::size_t{16} << 20) + 1, ' '));
+    EXPECT_LT(bomb.size(), 100'000U);
+    EXPECT_THAT(refusal(send_as(packed_json, bomb)), HasSubstr("more than 16.0 MiB"));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ from mlflow.tracing import fluent as tracing_fluent
 from mlflow.tracing.client import TracingClient
 from mlflow.tracking import fluent
 from mlflow.tracking._model_registry import fluent as registry_fluent
+from otlp import exporters
 from registry import elsewhere, prompts, registry, the_end
 from traces import fluently, tracing
 from tracking import experiments, files, models, runs
@@ -47,7 +48,7 @@ def public():
 
 if __name__ == "__main__":
     began = time.monotonic()
-    for part in (experiments, runs, files, models, registry, prompts, tracing, numbers, fluently, elsewhere, the_end):
+    for part in (experiments, runs, files, models, registry, prompts, tracing, numbers, exporters, fluently, elsewhere, the_end):
         part()
     print(json.dumps({"unknown": sorted(public() - called - PASSIVE), "gone": sorted((called | PASSIVE) - public()),
                       "seconds": round(time.monotonic() - began, 1)}), flush=True)
