@@ -12,11 +12,10 @@ std::string head_of(const Response& response, Framing framing, std::uint64_t siz
 {
     const auto reason = boost::beast::http::obsolete_reason(
         static_cast<boost::beast::http::status>(response.status));
-    auto head = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nPonk-Version: {}\r\n",
-                            response.status,
-                            std::string_view(reason.data(), reason.size()),
-                            response.type,
-                            own_version());
+    auto head = fmt::format(
+        "HTTP/1.1 {} {}\r\n", response.status, std::string_view(reason.data(), reason.size()));
+    if (!response.type.empty()) head += fmt::format("Content-Type: {}\r\n", response.type);
+    head += fmt::format("Ponk-Version: {}\r\n", own_version());
     for (const auto& [name, value] : response.headers) {
         head += name;
         head += ": ";

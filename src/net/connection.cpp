@@ -71,6 +71,7 @@ void Connection::on_alarm()
     alarm_ = Clock::time_point::max();
     if (closed_ || deadline_ == alarm_) return;
     if (Clock::now() < deadline_) return set_alarm();
+    if (socket_) return on_socket_alarm();
     if (working_) return look_after_client();
     if (waiting_) return rung();
     close();
@@ -155,6 +156,7 @@ void Connection::close()
     if (work_) work_->budget.abandon();
     if (body_) body_->budget.abandon();
     body_.reset();
+    if (socket_) leave_socket();
     drop_sink();
 }
 

@@ -38,6 +38,8 @@ struct Shared {
     Accounts accounts;
     ConnectionTable connections;
     Promises promises;
+    // Those that speak as WebSockets.
+    Synced<std::map<const void*, std::weak_ptr<CountedConnection>>> sockets;
     std::atomic<std::size_t> body_bytes{0};    // in memory now
     std::atomic<std::size_t> answer_bytes{0};  // likewise
     std::atomic<std::uint64_t> served{0};

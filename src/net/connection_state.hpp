@@ -5,6 +5,7 @@
 #include "net/answer.hpp"
 #include "net/connection.hpp"
 #include "net/request_reader.hpp"
+#include "net/socket_side.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 
@@ -181,6 +182,7 @@ public:
 
     void start();
     void give_way() override;
+    void say_goodbye() override;
 
 private:
     using Next = void (Connection::*)();
@@ -255,6 +257,21 @@ private:
     void rung();
     void watch_for_close();
 
+    // connection_socket.cpp: a WebSocket
+    void open_socket(Response response);
+    void begin_socket();
+    void hear();
+    void read_frames();
+    void take_turn();
+    void turned();
+    void answer_turn();
+    void send_frames();
+    void sent_frames();
+    void end_socket(const Dialogue::Closing& closing);
+    void set_socket_alarm();
+    void on_socket_alarm();
+    void leave_socket();
+
     // connection.cpp: beginning and end
     using Clock = std::chrono::steady_clock;
     void guard(std::chrono::milliseconds limit) { guard_until(Clock::now() + limit); }
@@ -288,6 +305,7 @@ private:
     std::uint64_t received_ = 0;  // of the body, and not charged yet
     std::uint64_t charged_frames_ = 0;
     std::shared_ptr<Body> body_;
+    std::unique_ptr<SocketSide> socket_;
     Framing framing_ = Framing::length;
     std::uint64_t left_ = 0;           // of an answer with a length
     std::shared_ptr<Account> client_;  // of the last request

@@ -16,6 +16,8 @@ public:
     virtual ~CountedConnection() = default;
     // Asked to close because there is no room for a newcomer; from any thread.
     virtual void give_way() = 0;
+    // A WebSocket is told that the server ends; from any thread.
+    virtual void say_goodbye() {}
 };
 
 // Who is connected, and who of them waits for a next request. Safe for several threads.

@@ -164,6 +164,7 @@ void Connection::send(Response response)
     work_.reset();  // who is slow in reading the answer holds no body
     if (response.body.size() > small_answer && !hold_answer(response.body.size()))
         response = refuse_answer(response.body.size());
+    if (response.dialogue) return open_socket(std::move(response));
     send_head(response);
     if (response.stream) return begin_stream(std::move(response.stream), std::move(call));
     chunk_ = std::move(response.body);
@@ -173,7 +174,7 @@ void Connection::send(Response response)
 // Leaves nothing of the body where none is sent.
 void Connection::send_head(Response& response)
 {
-    const bool bare = response.status == 204 || response.status == 304;
+    const bool bare = response.status == 101 || response.status == 204 || response.status == 304;
     const bool head_only = bare || reader_.method() == "HEAD";
     framing_ = bare ? Framing::none : Framing::length;
     if (response.stream && !response.stream_size && !bare)

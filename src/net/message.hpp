@@ -63,6 +63,35 @@ public:
     }
 };
 
+// The server's side of a WebSocket. All calls come one at a time, on workers within a `WorkScope`
+// of their own, and may block for a bounded piece of work; `attach` and `client` must not.
+class Dialogue {
+public:
+    // end: the connection is closed with `closing()`.
+    enum class Step { waiting, message, end };
+    // A code of RFC 6455, 7.4, and a reason in at most 120 bytes.
+    struct Closing {
+        int code = 1000;
+        std::string reason;
+    };
+
+    virtual ~Dialogue() = default;
+
+    // `ring` may be called from any thread, also after this is gone; it makes the server ask
+    // `next`.
+    virtual void attach(std::function<void()> ring) = 0;
+    // A whole message of the client, UTF-8.
+    virtual void take(std::string_view message) = 0;
+    // Appends the next message to `out`. Asked again when that was written, so who is slow in
+    // reading hears of fewer and newer things: what waits for them is one message, never more.
+    virtual Step next(std::string& out) = 0;
+    // After a `waiting` it is asked again after this long, rung or not.
+    [[nodiscard]] virtual std::chrono::milliseconds patience() const = 0;
+    // Whose connection it is, once that is known; until then it gives way to newcomers.
+    [[nodiscard]] virtual std::string client() const = 0;
+    [[nodiscard]] virtual Closing closing() const = 0;
+};
+
 struct Response {
     int status = 200;
     std::string type = "application/json";
@@ -72,6 +101,8 @@ struct Response {
     // Bytes that `stream` gives in all: the answer then has a Content-Length. A source that ends
     // before, or has more, breaks the connection. Absent: chunks.
     std::optional<std::uint64_t> stream_size = {};
+    // What comes behind a 101, see `begin_web_socket`.
+    std::unique_ptr<Dialogue> dialogue = {};
 };
 
 // Takes a request's body while it comes, so that its size costs no memory. All calls come one at a

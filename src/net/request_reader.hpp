@@ -38,6 +38,12 @@ public:
     [[nodiscard]] bool keeps_room(std::size_t size) const { return buffer_.capacity() >= size; }
     // Whether bytes are there that were not looked at yet.
     [[nodiscard]] bool has_bytes() const { return buffer_.size() > 0; }
+    // These bytes, for who reads them as something else than requests, and how many that used.
+    [[nodiscard]] std::string_view bytes() const
+    {
+        return {static_cast<const char*>(buffer_.cdata().data()), buffer_.size()};
+    }
+    void use(std::size_t size) { buffer_.consume(size); }
 
     void next_request();
     Step read_head();

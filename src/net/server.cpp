@@ -144,6 +144,24 @@ struct Server::State {
         });
     }
 
+    // Pages connect again at once when they are told; others need not wait for them.
+    void say_goodbye()
+    {
+        const auto left = [this] {
+            std::vector<std::shared_ptr<CountedConnection>> open;
+            const auto sockets = shared->sockets.lock();
+            for (const auto& entry : *sockets) {
+                if (auto one = entry.second.lock()) open.push_back(std::move(one));
+            }
+            return open;
+        };
+        for (const auto& one : left())
+            one->say_goodbye();
+        const auto limit = std::chrono::steady_clock::now() + shared->options.farewell_limit;
+        while (!left().empty() && std::chrono::steady_clock::now() < limit)
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+
     asio::io_context io;
     asio::io_context reserved_io;
     std::shared_ptr<Shared> shared;
@@ -173,6 +191,7 @@ Server::Server(os::Fd listener, Handler handler, ServerOptions options)
 Server::~Server()
 {
     state_->shared->ends = true;
+    state_->say_goodbye();
     state_->io.stop();
     state_->reserved_io.stop();
     state_->threads.clear();

@@ -96,6 +96,14 @@ struct ServerOptions {
     std::chrono::milliseconds head_timeout{10'000};
     // Between requests.
     std::chrono::milliseconds idle_timeout{600'000};
+    // WebSockets: a message of the client, all its frames together; how often a ping is sent; and
+    // how long nothing may be heard of the client before it counts as gone.
+    std::size_t message_limit = std::size_t{16} << 10;
+    std::chrono::milliseconds ping_interval{20'000};
+    std::chrono::milliseconds silence_limit{50'000};
+    // Between the two closes of one, and for the farewells when the server ends.
+    std::chrono::milliseconds close_limit{5'000};
+    std::chrono::milliseconds farewell_limit{300};
 };
 
 // A listening socket and how those are seen who come through it.
