@@ -97,6 +97,7 @@ const std::vector<Route>& routes()
         {"POST", "/ui/codes", administer, make_login_code},
         {"POST", "/ui/login", login, log_in, quick, nullptr, 4096},
         {"POST", "/ui/addresses", read, sign_address},
+        {"GET", "/ui/live", login, begin_live},
         {"GET", "/ui/session", read, show_session},
         {"DELETE", "/ui/session", read, end_own_session},
         {"GET", "/ui/sessions", administer, list_sessions},
@@ -181,13 +182,6 @@ bool is_long(const net::Request& head, Permission needed)
     return head.listener_kind == net::ListenerKind::unix_socket || needed >= Permission::administer;
 }
 
-// Clients share the server by their tokens, whatever connections and user names they come with.
-std::string client_of(const Caller& caller)
-{
-    if (is_owners_session(caller)) return "session of the owner";
-    return caller.token.empty() ? std::string() : "token " + caller.token;
-}
-
 void name_route(Audited& audited, const mlflow::Found& found)
 {
     audited.route("",
@@ -203,6 +197,16 @@ void name_route(Audited& audited, const net::Request& request, const RouteIndex:
                   found.route != nullptr ? found.route->pattern : "",
                   needed_for(found.route),
                   found.variables);
+}
+
+// Whether lists of runs may look different behind it.
+bool changes_runs(const Route& route)
+{
+    const std::string_view pattern = route.pattern;
+    return std::string_view(route.method) != "GET" && route.permission >= Permission::write &&
+           (pattern.starts_with("/runs") || pattern.starts_with("/projects") ||
+            pattern.starts_with("/imports") || pattern.starts_with("/experiments")) &&
+           !pattern.ends_with("/check");
 }
 
 // A route that takes streams, called with the whole body at hand.
@@ -289,6 +293,7 @@ net::Response dispatch(const Services& services, const net::Request& request)
     auto answer = result ? std::move(*result) : error_answer(address_of(request), result.error());
     if (const auto show = audited.caller().show) mark_shown(request, *show, answer);
     audited.answered(answer);
+    if (answer.status < 400 && changes_runs(*found.route)) services.context().notifier.ring_all();
     return answer;
 }
 

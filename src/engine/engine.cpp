@@ -191,6 +191,7 @@ Result<model::Run> Engine::start(model::Run run, RunSpec spec, Submitter submitt
         }
         return created.map([](const auto& stored) { return stored.run; });
     }
+    context_.notifier.ring(run.id, News::row);
     std::size_t before = 0;
     {
         auto runs = runs_.lock();
@@ -326,7 +327,7 @@ Result<model::Run> Engine::cancel_waiting(const model::Run& run)
     change.ended = wall_milliseconds();
     auto ended = TRY(context_.history.update_state(run.id, run.state, RunState::canceled, change));
     static_cast<void>(write_last_note(context_.run_directory(run.id).root(), ended));
-    context_.notifier.ring(run.id);
+    context_.notifier.ring(run.id, News::row);
     return ended;
 }
 

@@ -99,7 +99,6 @@ void Connection::hear()
             return end_socket({});
         }
         if (side.ended) continue;
-        ++shared_->served;
         if (step == FrameReader::Step::ping) {
             side.pong = std::move(content);
             send_frames();
@@ -141,6 +140,7 @@ void Connection::take_turn()
     if (side.busy || side.writing) return;
     side.rung = false;
     side.busy = true;
+    ++shared_->served;  // who hears what changes need not ask: the server is in use
     side.look_at = Clock::time_point::max();
     side.speech->budget.set_deadline(Clock::now() + shared_->options.work_limit);
     shared_->workers.run(client_,

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from golden_homes import GOLDEN, unpack
+from web_socket import WebSocket
 from wheels import write_wheel
 from workbench import REPOSITORY
 
@@ -59,6 +60,20 @@ def ask_about(api, run):
         api.call("GET", path, run=run)
     api.call("POST", "/runs/{run}/log/check", run=run)
     return ended
+
+
+def hear(api, port, session, run):
+    """What the page's socket says."""
+    told = WebSocket(port)
+    told.send({"hello": session})
+    api.contract.check(told.receive(), {"$ref": "#/components/schemas/LiveHello"}, "hello")
+    for subject, schema in (("runs", "LiveList"), (f"run/{run}", "LiveRun"), ("run/" + "f" * 32, "LiveProblem")):
+        asked = {"watch": subject, "after": 1}
+        api.contract.check(asked, {"$ref": "#/components/schemas/LiveAsk"}, subject)
+        told.send(asked)
+        api.contract.check(told.until(lambda message: message["subject"] == subject), {"$ref": f"#/components/schemas/{schema}"}, subject)
+    told.close()
+    api.called.add(("GET", "/ui/live"))
 
 
 def test_a_daemon_answers_as_described(ponk, api, tmp_path):
@@ -166,6 +181,8 @@ def test_a_daemon_answers_as_described(ponk, api, tmp_path):
     api.call("GET", "/ui/session", session=page)
     assert [one["current"] for one in api.call("GET", "/ui/sessions", session=page)["sessions"]] == [True]
     api.call("POST", "/ui/addresses", 201, body={"path": f"api/v1/runs/{first}/log", "query": {}, "show": "download"}, session=page)
+    assert api.call("GET", "/ui/live", 426, session=page)["error"]["hint"]
+    hear(api, *page, first)
     assert api.call("GET", "/daemon", session=page)["pid"] is None
     assert api.call("GET", "/runs", 401, session=(port, "wrong"))["error"]["hint"]
     api.call("DELETE", "/ui/session", session=page)

@@ -47,25 +47,6 @@ Refusal unknown_caller(bool had_token)
             {{"WWW-Authenticate", "Bearer realm=\"ponk\""}}};
 }
 
-bool suffices(Role role, Permission needed)
-{
-    switch (needed) {
-    case Permission::open:
-    case Permission::login:
-    case Permission::read:
-        return true;
-    case Permission::write:
-        return role >= Role::write;
-    case Permission::promote:
-        return role >= Role::promote;
-    case Permission::administer:
-        return role >= Role::administer;
-    case Permission::owner:
-        break;  // no role is enough
-    }
-    return false;
-}
-
 const char* name_of(Permission needed)
 {
     switch (needed) {
@@ -124,6 +105,31 @@ bool is_owners_session(const Caller& caller)
     return !caller.session.empty() && caller.token.empty();
 }
 
+std::string client_of(const Caller& caller)
+{
+    if (is_owners_session(caller)) return "session of the owner";
+    return caller.token.empty() ? std::string() : "token " + caller.token;
+}
+
+bool suffices(Role role, Permission needed)
+{
+    switch (needed) {
+    case Permission::open:
+    case Permission::login:
+    case Permission::read:
+        return true;
+    case Permission::write:
+        return role >= Role::write;
+    case Permission::promote:
+        return role >= Role::promote;
+    case Permission::administer:
+        return role >= Role::administer;
+    case Permission::owner:
+        break;  // no role is enough
+    }
+    return false;
+}
+
 std::optional<Caller> find_caller(const Known& known, const net::Request& request)
 {
     const auto text = token_of(request);
@@ -159,7 +165,8 @@ find_refusal(const Known& known, const net::Request& request, Permission needed,
                              "' is not served here",
                          "Use 'localhost' or '127.0.0.1'.");
     }
-    if (changes_something(request) && !is_own_page(request)) {
+    // Who says only later who asks is asked now which page it is: a WebSocket begins with a GET.
+    if ((changes_something(request) || needed == Permission::login) && !is_own_page(request)) {
         return forbidden("a page of '" + printable(request.header("Origin").substr(0, 100)) +
                              "' may not change anything here",
                          "");

@@ -32,6 +32,12 @@ struct Caller {
 // Made over the Unix socket: everything but logs with secrets.
 bool is_owners_session(const Caller& caller);
 
+// Clients share the server by their tokens, whatever connections and user names they come with.
+// Empty: the address decides.
+std::string client_of(const Caller& caller);
+// Whether a role is enough for what needs this permission.
+bool suffices(Role role, Permission needed);
+
 // Where callers are known from. Without any, only the Unix socket is open.
 struct Known {
     const Tokens* tokens = nullptr;

@@ -14,8 +14,8 @@ namespace ponk::api {
 // `owner`: the Unix socket and sessions that were made by it. The files of projects are for them: a
 // token of whatever role is for history and runs.
 //
-// `login` is for calls whose body says who asks: they need no token, but come from a page of ours
-// or from none.
+// `login` is for calls whose body, or first message, says who asks: they need no token, but come
+// from a page of ours or from none.
 enum class Permission { open, login, read, write, promote, administer, owner };
 
 }  // namespace ponk::api

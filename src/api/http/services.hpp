@@ -5,6 +5,7 @@
 #include "api/access/endpoints.hpp"
 #include "api/access/sessions.hpp"
 #include "api/access/tokens.hpp"
+#include "api/http/live_sockets.hpp"
 #include "api/http/log_marks.hpp"
 #include "audit/audit_log.hpp"
 #include "engine/engine.hpp"
@@ -47,6 +48,7 @@ struct Services {
     // The page, and why there is none.
     const Page* page = nullptr;
     std::shared_ptr<LogMarks> log_marks = std::make_shared<LogMarks>();
+    std::shared_ptr<LiveSockets> live = std::make_shared<LiveSockets>();
 
     [[nodiscard]] Known known() const { return {tokens, sessions, addresses}; }
     [[nodiscard]] const engine::Context& context() const { return engine.context(); }

@@ -168,6 +168,21 @@ net::Reception receive(const Services& services, const net::Request& head, Found
     return reception;
 }
 
+namespace {
+
+// Whether lists of runs may look different behind it. What logs to one run tells so itself.
+bool changes_runs(std::string_view pattern, Permission permission)
+{
+    const auto names = [pattern](std::string_view part) {
+        return pattern.find(part) != std::string_view::npos;
+    };
+    return permission >= Permission::write &&
+           (names("/mlflow/runs/") || names("/mlflow/experiments/")) && !names("/runs/log-") &&
+           !names("/runs/set-tag");
+}
+
+}  // namespace
+
 net::Response dispatch(const Services& services, const net::Request& request, Found found)
 {
     if (found.route == nullptr) {
@@ -177,7 +192,10 @@ net::Response dispatch(const Services& services, const net::Request& request, Fo
                                   printable(request.method),
                                   printable("/" + join(request.path, "/"))));
     }
+    const auto permission = found.permission();
+    const std::string_view pattern = found.route->pattern;
     auto answer = carry_out(services, request, std::move(found));
+    if (answer && changes_runs(pattern, permission)) services.context().notifier.ring_all();
     return ponk::mlflow::without_lone_surrogates(answer ? std::move(*answer)
                                                         : refuse(answer.error()));
 }

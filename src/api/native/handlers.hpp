@@ -27,6 +27,8 @@ Result<net::Response> show_session(const Services& services, const Call& call);
 Result<net::Response> end_own_session(const Services& services, const Call& call);
 Result<net::Response> list_sessions(const Services& services, const Call& call);
 Result<net::Response> end_session(const Services& services, const Call& call);
+// live.cpp
+Result<net::Response> begin_live(const Services& services, const Call& call);
 // front.cpp: at the root, not behind /api/v1
 const std::vector<Route>& front_routes();
 Result<net::Response> show_health(const Services& services, const Call& call);

@@ -34,18 +34,56 @@ Notifier::Subscription Notifier::subscribe(const RunId& run, Listener listener)
     return {*this, run, number};
 }
 
-void Notifier::ring(const RunId& run)
+Notifier::Watch& Notifier::Watch::operator=(Watch&& other) noexcept
+{
+    if (this == &other) return *this;
+    end();
+    owner_ = std::exchange(other.owner_, nullptr);
+    number_ = other.number_;
+    return *this;
+}
+
+void Notifier::Watch::end()
+{
+    if (owner_) std::exchange(owner_, nullptr)->state_.lock()->watchers.erase(number_);
+}
+
+Notifier::Watch Notifier::watch(Watcher watcher)
+{
+    auto state = state_.lock();
+    const auto number = state->next++;
+    state->watchers.emplace(number, std::make_shared<const Watcher>(std::move(watcher)));
+    return {*this, number};
+}
+
+void Notifier::ring(const RunId& run, News news)
 {
     std::vector<std::shared_ptr<const Listener>> listeners;
+    Watchers watchers;
     {
         auto state = state_.lock();
+        watchers = state->watchers;
         const auto found = state->listeners.find(run);
-        if (found == state->listeners.end()) return;
-        for (const auto& [number, listener] : found->second)
-            listeners.push_back(listener);
+        if (found != state->listeners.end()) {
+            for (const auto& [number, listener] : found->second)
+                listeners.push_back(listener);
+        }
     }
     for (const auto& listener : listeners)
         (*listener)();
+    tell(watchers, &run, news);
+}
+
+void Notifier::ring_all()
+{
+    const auto watchers = state_.lock()->watchers;
+    tell(watchers, nullptr, News::row);
+}
+
+void Notifier::tell(const Watchers& watchers, const RunId* run, News news)
+{
+    for (const auto& entry : watchers)
+        (*entry.second)(run, news);
 }
 
 }  // namespace ponk::engine

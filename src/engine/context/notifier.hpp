@@ -8,14 +8,21 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <vector>
 
 namespace ponk::engine {
 
-// Tells followers of a run that something is new: log bytes, an event, a state. Safe for any
+// What is new of a run: words of its log or its story; points of its metrics; or what a list shows
+// of it, such as its state, its name or that it is there at all.
+enum class News { words, points, row };
+
+// Tells followers of a run that something is new, and watchers of all runs what it is. Safe for any
 // thread. A listener is called without a lock held and must not block.
 class Notifier {
 public:
     using Listener = std::function<void()>;
+    // Null: any run, and perhaps several.
+    using Watcher = std::function<void(const RunId* run, News news)>;
 
     // Ends the subscription when destroyed.
     class Subscription {
@@ -38,12 +45,36 @@ public:
         std::uint64_t number_ = 0;
     };
 
+    // Ends the watch when destroyed.
+    class Watch {
+    public:
+        Watch() = default;
+        Watch(Notifier& owner, std::uint64_t number) : owner_(&owner), number_(number) {}
+        ~Watch() { end(); }
+        Watch(Watch&& other) noexcept { *this = std::move(other); }
+        Watch& operator=(Watch&& other) noexcept;
+        Watch(const Watch&) = delete;
+        Watch& operator=(const Watch&) = delete;
+
+    private:
+        void end();
+        Notifier* owner_ = nullptr;
+        std::uint64_t number_ = 0;
+    };
+
     [[nodiscard]] Subscription subscribe(const RunId& run, Listener listener);
-    void ring(const RunId& run);
+    [[nodiscard]] Watch watch(Watcher watcher);
+    void ring(const RunId& run, News news = News::words);
+    // Somebody changed runs, and it is not known here which.
+    void ring_all();
 
 private:
+    using Watchers = std::map<std::uint64_t, std::shared_ptr<const Watcher>>;
+    static void tell(const Watchers& watchers, const RunId* run, News news);
+
     struct State {
         std::uint64_t next = 1;
+        Watchers watchers;
         std::map<RunId, std::map<std::uint64_t, std::shared_ptr<const Listener>>> listeners;
     };
     Synced<State> state_;

@@ -91,7 +91,7 @@ void Supervisor::work(std::stop_token stop)
     requests_.lock()->submitter.reset();
     stored_snapshot_ = done && until_ == Until::snapshot;
     ended_ = !stop.stop_requested();
-    context_.notifier.ring(run_.id);
+    context_.notifier.ring(run_.id, News::row);
     when_over_();
 }
 
@@ -157,7 +157,7 @@ Result<> Supervisor::try_move(const std::vector<RunState>& path, const store::Ru
     // Without it the exit record alone would bring the run back after a lost database.
     if (model::is_terminal(run_.state))
         static_cast<void>(write_last_note(directory().root(), run_));
-    context_.notifier.ring(run_.id);
+    context_.notifier.ring(run_.id, News::row);
     return {};
 }
 

@@ -224,7 +224,7 @@ void Supervisor::record_snapshot(const store::RunChange& change)
     known.git = run_.git;
     known.timings = change.timings;
     // Not the only chance: the change of state that follows brings it again.
-    if (context_.history.update_run(run_.id, known)) context_.notifier.ring(run_.id);
+    if (context_.history.update_run(run_.id, known)) context_.notifier.ring(run_.id, News::row);
 }
 
 Result<snapshot::SnapshotReport> Supervisor::store_files(std::stop_token stop)

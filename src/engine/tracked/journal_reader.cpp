@@ -207,6 +207,11 @@ Result<> JournalReader::store(const std::string& name, Place& place, model::Jour
         if (!gone && gone.error().kind() != ErrorKind::not_found) return gone;
     }
     if (TRY(context_.history.record_metrics(run_, batch)) > 0) too_many_tags_ = true;
+    if (!piece.tags.empty() || !piece.untags.empty()) {
+        context_.notifier.ring(run_, News::row);
+    } else if (!batch.points.empty()) {
+        context_.notifier.ring(run_, News::points);
+    }
     place.offset = piece.next;
     // Behind the offset: a daemon that is killed now leaves a call without an answer, and never
     // carries one out twice.

@@ -841,6 +841,46 @@ export interface CurveColumns {
   max: number | null;
   last: Scalar | null;
 }
+export interface LiveAsk {
+  /** The first message: the text of a session. */
+  hello?: string;
+  /** `runs`, or `run/` and the id of a run. */
+  watch?: string;
+  /** With a run: the last event that is known. */
+  after?: number;
+  unwatch?: string;
+}
+export interface LiveHello {
+  hello: { session: string; version: string };
+}
+export interface LiveList {
+  subject: "runs";
+  /** Counts the messages of this socket, from 1. */
+  number: number;
+  /** Null: others than these, too, or it is not known which. */
+  changed: string[] | null;
+  /** Nothing but metrics have changed. */
+  only_points: boolean;
+}
+export interface LiveRun {
+  subject: string;
+  state: State;
+  /** The last event that was told; `after` of the next watch. */
+  seq: number;
+  events: RunEvent[];
+  /** More events may follow at once. */
+  more: boolean;
+  /** Bytes of the log's file: how much is served may differ. */
+  log: number;
+  /** Grows when something else of the run has changed. */
+  row: number;
+  /** Grows when there are more points. */
+  points: number;
+}
+export interface LiveProblem {
+  subject: string;
+  error: Problem;
+}
 export interface LogCheck {
   problem: Problem | null;
 }

@@ -57,6 +57,11 @@ Result<LogBody> metric_body_of(const Fields& fields)
     return body;
 }
 
+void tell(const Services& services, const std::string& run, engine::News news)
+{
+    if (const auto id = RunId::parse(run)) services.context().notifier.ring(*id, news);
+}
+
 Result<net::Response> store_it(const Services& services, LogBody body)
 {
     auto& logged = body.logged;
@@ -67,7 +72,9 @@ Result<net::Response> store_it(const Services& services, LogBody body)
         secrets.hide(no_name, logged.params);
         secrets.hide(no_name, logged.tags);
     }
+    const bool is_row = !logged.params.empty() || !logged.tags.empty();
     TRY(store::Tracking(services.history()).log(body.run_id, body.logged));
+    tell(services, body.run_id, is_row ? engine::News::row : engine::News::points);
     return reply();
 }
 
@@ -77,9 +84,12 @@ bool begin(const Services& services, const LogBody& body, const net::Respond& re
     const auto& logged = body.logged;
     if (!logged.params.empty() || !logged.tags.empty() || logged.points.empty()) return false;
     return store::Tracking(services.history())
-        .log_later(body.run_id, logged.points, [respond](const Result<>& outcome) {
-            respond(outcome ? reply() : refuse(outcome.error()));
-        });
+        .log_later(body.run_id,
+                   logged.points,
+                   [&services, run = body.run_id, respond](const Result<>& outcome) {
+                       if (outcome) tell(services, run, engine::News::points);
+                       respond(outcome ? reply() : refuse(outcome.error()));
+                   });
 }
 
 }  // namespace
