@@ -11,7 +11,8 @@ using testing::HasSubstr;
 std::vector<std::string> names(History& history)
 {
     std::vector<std::string> all;
-    for (const auto& view : SavedViews(history).list().value())
+    const auto views = SavedViews(history).list().value();
+    for (const auto& view : views)
         all.push_back(view.project + "/" + view.name + "=" + view.text);
     return all;
 }
