@@ -8,6 +8,13 @@
 
 namespace ponk::api {
 
+namespace {
+
+// Makes '^' and '$' the ends of a line.
+const std::string lines_end = "(?m)";
+
+}  // namespace
+
 LineExpression::LineExpression(std::shared_ptr<const re2::RE2> expression)
     : expression_(std::move(expression))
 {
@@ -20,14 +27,14 @@ Result<LineExpression> LineExpression::parse(const std::string& text, LetterCase
     options.set_never_nl(true);
     options.set_never_capture(true);
     options.set_log_errors(false);
-    // '^' and '$' are the ends of a line.
-    auto expression = std::make_shared<const re2::RE2>("(?m)" + text, options);
+    auto expression = std::make_shared<const re2::RE2>(lines_end + text, options);
     if (expression->ok()) return LineExpression(std::move(expression));
+    auto why = expression->error();
+    if (const auto ours = why.find(lines_end); ours != std::string::npos)
+        why.erase(ours, lines_end.size());
     return tl::unexpected(
         Error(ErrorKind::invalid_argument,
-              fmt::format("'{}' is not a regular expression: {}",
-                          printable(text),
-                          printable(expression->error())),
+              fmt::format("'{}' is not a regular expression: {}", printable(text), printable(why)),
               "The syntax is that of RE2. Back references and look-around are not part of it; a "
               "'\\' before a sign takes it as it is."));
 }

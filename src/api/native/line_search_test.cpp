@@ -151,6 +151,7 @@ TEST(LineSearchTest, AnExpressionThatIsNoneSaysWhatIsWrong)
         ASSERT_FALSE(refused) << text;
         EXPECT_EQ(refused.error().kind(), ErrorKind::invalid_argument);
         EXPECT_NE(refused.error().message().find("not a regular expression"), std::string::npos);
+        EXPECT_EQ(refused.error().message().find("(?m)"), std::string::npos);
     }
 }
 
