@@ -6,8 +6,11 @@ The client lives in the Python that MLFLOW_PYTHON names, else in an environment 
 import json
 import os
 import pathlib
+import select
 import shlex
+import signal
 import subprocess
+import tempfile
 import venv
 
 import pytest
@@ -32,8 +35,55 @@ def mlflow_python():
     return str(python)
 
 
+def matplotlib_folder():
+    """Where matplotlib notes the fonts of this machine, which takes it seconds in each new home."""
+    place = REPOSITORY / ".cache" / "matplotlib"
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+class WarmPython:
+    """Executes programs in copies of one process that has imported mlflow; each has its own environment, folder and output."""
+
+    def __init__(self, python):
+        self.python, self.server = python, None
+
+    def run(self, environment, folder, code=None, script=None, words=(), seconds=300):
+        """What `subprocess.run` gives for the same program."""
+        if self.server is None:
+            self.server = subprocess.Popen([self.python, REPOSITORY / "tests" / "support" / "mlflow_warm.py"], stdin=subprocess.PIPE,
+                                           stdout=subprocess.PIPE, text=True, start_new_session=True, env={
+                                               **{name: value for name, value in os.environ.items() if not name.startswith("MLFLOW")},
+                                               "MLFLOW_DISABLE_TELEMETRY": "true", "GIT_PYTHON_REFRESH": "quiet"})
+        with tempfile.TemporaryDirectory() as place:
+            out, error = pathlib.Path(place) / "out", pathlib.Path(place) / "error"
+            program = {"script": str(script), "words": [str(word) for word in words]} if script else {"code": code}
+            self.server.stdin.write(json.dumps({**program, "environment": environment, "folder": str(folder), "stdout": str(out),
+                                                "stderr": str(error)}) + "\n")
+            self.server.stdin.flush()
+            if not select.select([self.server.stdout], [], [], seconds)[0]:
+                said = error.read_text(errors="replace")[-4000:] if error.exists() else ""
+                self.end()
+                raise TimeoutError(f"a program of mlflow did not end within {seconds} s: {said}")
+            answer = json.loads(self.server.stdout.readline())
+            return subprocess.CompletedProcess([self.python], answer["code"], out.read_text(errors="replace"), error.read_text(errors="replace"))
+
+    def end(self):
+        if self.server is not None:
+            os.killpg(self.server.pid, signal.SIGKILL)
+            self.server.communicate()
+            self.server = None
+
+
+@pytest.fixture(scope="session")
+def warm_python(mlflow_python):
+    warm = WarmPython(mlflow_python)
+    yield warm
+    warm.end()
+
+
 @pytest.fixture
-def client(ponk, mlflow_python):
+def client(ponk, warm_python):
     """Runs Python code with `mlflow` and `client` in it; what it assigns to `answer` comes back."""
     words = [line.removeprefix("export ") for line in ponk.text("tracking", "env").splitlines() if line.startswith("export ")]
     variables = dict(shlex.split(word)[0].split("=", 1) for word in words)
@@ -44,9 +94,8 @@ def client(ponk, mlflow_python):
                    "from mlflow.exceptions import MlflowException\n"
                    "client = MlflowClient()\n"
                    "answer = None\n" + code + "\nprint('\\nANSWER', json.dumps(answer))\n")
-        done = subprocess.run([mlflow_python, "-c", program], capture_output=True, text=True, timeout=300, env={
-            **ponk.environment, **variables, "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
-            "MLFLOW_DISABLE_TELEMETRY": "true", "GIT_PYTHON_REFRESH": "quiet"})
+        done = warm_python.run({**ponk.environment, **variables, "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
+                                "MLFLOW_DISABLE_TELEMETRY": "true", "GIT_PYTHON_REFRESH": "quiet"}, os.getcwd(), code=program)
         assert done.returncode == code_expected, done.stdout[-2000:] + done.stderr[-4000:]
         return json.loads(done.stdout.rsplit("\nANSWER ", 1)[1]) if code_expected == 0 else done.stderr
 
@@ -99,7 +148,8 @@ print("NAMES", run_id, info.model_id, inner.info.run_id, trace.info.trace_id)
 
 
 def needs_sklearn(mlflow_python):
-    if subprocess.run([mlflow_python, "-c", "import sklearn"], capture_output=True).returncode != 0:
+    look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('sklearn') is None)"
+    if subprocess.run([mlflow_python, "-c", look], capture_output=True).returncode != 0:
         pytest.skip("scikit-learn is not installed beside mlflow")
 
 

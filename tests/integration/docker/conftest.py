@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from mlflow_client import client, mlflow_python  # noqa: E402, F401
+from mlflow_client import client, mlflow_python, warm_python  # noqa: E402, F401
 from workbench import ponk, program  # noqa: E402, F401
 import engine as engines  # noqa: E402
 

@@ -8,7 +8,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve()
 sys.path[:0] = [str(HERE.parents[2] / "support"), str(HERE.parents[1] / "docker"), str(HERE.parent), str(HERE.parents[2] / "storms")]
-from mlflow_client import client, mlflow_python  # noqa: E402, F401
+from mlflow_client import client, mlflow_python, warm_python  # noqa: E402, F401
 from workbench import ponk, program  # noqa: E402, F401
 import host as hosts  # noqa: E402
 import engine as engines  # noqa: E402

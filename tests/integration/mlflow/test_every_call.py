@@ -4,6 +4,7 @@
 What differs is listed in docs/design/mlflow.md, with a reason each; a difference that is not there fails, and so does a row that
 does not differ any more. A method that a newer client has and nobody calls fails, too: add it to every_call/.
 """
+import concurrent.futures
 import fnmatch
 import json
 import os
@@ -11,10 +12,11 @@ import pathlib
 import shlex
 import signal
 import subprocess
-import tempfile
 
 import pytest
 from differential_models import start_reference
+from mlflow_client import matplotlib_folder
+from workbench import Ponk
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 SCRIPT = REPOSITORY / "tests" / "integration" / "mlflow" / "every_call" / "main.py"
@@ -31,38 +33,51 @@ def differences():
 
 
 def calls_of(python, folder, variables):
-    folder = pathlib.Path(folder)
     folder.mkdir()
     done = subprocess.run([python, SCRIPT, folder], capture_output=True, text=True, timeout=600, cwd=folder, env={
         **{name: value for name, value in os.environ.items() if not name.startswith("MLFLOW")}, **variables, "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
         "MLFLOW_DISABLE_TELEMETRY": "true", "GIT_PYTHON_REFRESH": "quiet", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
-        "HOME": str(folder), "TMPDIR": str(folder)})
+        "HOME": str(folder), "TMPDIR": str(folder), "MPLCONFIGDIR": str(matplotlib_folder())})
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert done.returncode == 0 and "unknown" in lines[-1], done.stderr[-3000:]
     return {line.pop("call"): line for line in lines[:-1]}, lines[-1]
 
 
+def calls_to_mlflow(python, folder):
+    server, port = start_reference(str(pathlib.Path(python).parent / "mlflow"), str(folder))
+    try:
+        return calls_of(python, folder / "calls", {"MLFLOW_TRACKING_URI": f"http://127.0.0.1:{port}"})
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait()
+
+
+def calls_to_ponk(program, python, folder):
+    ponk = Ponk(program, folder)
+    try:
+        words = [line.removeprefix("export ") for line in ponk.text("tracking", "env").splitlines() if line.startswith("export ")]
+        return calls_of(python, folder / "calls", dict(shlex.split(word)[0].split("=", 1) for word in words))
+    finally:
+        ponk.run("daemon", "stop", code=None)
+
+
 @pytest.fixture(scope="module")
-def reference(mlflow_python):
-    with tempfile.TemporaryDirectory() as folder:
-        server, port = start_reference(str(pathlib.Path(mlflow_python).parent / "mlflow"), folder)
-        try:
-            yield calls_of(mlflow_python, pathlib.Path(folder) / "calls", {"MLFLOW_TRACKING_URI": f"http://127.0.0.1:{port}"})
-        finally:
-            os.killpg(server.pid, signal.SIGTERM)
-            server.wait()
+def answers(program, mlflow_python, tmp_path_factory):
+    """What the client learned from MLflow's server and from ponk. Neither knows of the other, so both are asked at once."""
+    with concurrent.futures.ThreadPoolExecutor(2) as both:
+        theirs = both.submit(calls_to_mlflow, mlflow_python, tmp_path_factory.mktemp("m"))
+        ours = both.submit(calls_to_ponk, program, mlflow_python, tmp_path_factory.mktemp("p"))
+        return theirs.result(), ours.result()
 
 
-def test_every_method_is_called(reference):
-    _, end = reference
+def test_every_method_is_called(answers):
+    (_, end), _ = answers
     assert end["unknown"] == [], "the client has methods that every_call/ does not call"
     assert end["gone"] == [], "methods that the client has not any more"
 
 
-def test_the_client_sees_the_same(reference, ponk, mlflow_python, tmp_path):
-    words = [line.removeprefix("export ") for line in ponk.text("tracking", "env").splitlines() if line.startswith("export ")]
-    ours, _ = calls_of(mlflow_python, tmp_path / "calls", dict(shlex.split(word)[0].split("=", 1) for word in words))
-    theirs, _ = reference
+def test_the_client_sees_the_same(answers):
+    (theirs, _), (ours, _) = answers
     assert ours.keys() == theirs.keys()
     differ = {name for name in theirs if ours[name] != theirs[name]}
     patterns = differences()

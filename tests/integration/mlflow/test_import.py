@@ -6,7 +6,6 @@ import os
 import pathlib
 import shlex
 import sqlite3
-import subprocess
 import time
 
 import pytest
@@ -19,8 +18,7 @@ OWN = {"MLFLOW_DISABLE_TELEMETRY": "true", "GIT_PYTHON_REFRESH": "quiet", "MLFLO
 
 
 def run_python(python, script, *words, variables=None, cwd=None):
-    done = subprocess.run([python, SUPPORT / script, *map(str, words)], capture_output=True, text=True, timeout=300, cwd=cwd,
-                          env={**os.environ, **OWN, **(variables or {})})
+    done = python.run({**os.environ, **OWN, **(variables or {})}, cwd or os.getcwd(), script=SUPPORT / script, words=words)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return done.stdout
 
@@ -44,13 +42,13 @@ def digest_of(folder):
 
 
 @pytest.fixture(scope="module")
-def stores(mlflow_python, tmp_path_factory):
+def stores(warm_python, tmp_path_factory):
     """A database and a folder of MLflow's with the same content."""
     place = tmp_path_factory.mktemp("stores")
     uris = {"database": f"sqlite:///{place}/database/mlflow.db", "files": f"file://{place}/files/mlruns"}
     for kind, uri in uris.items():
         (place / kind).mkdir()
-        run_python(mlflow_python, "mlflow_content.py", uri, place / kind, cwd=place / kind)
+        run_python(warm_python, "mlflow_content.py", uri, place / kind, cwd=place / kind)
     return {"database": (place / "database" / "mlflow.db", uris["database"]), "files": (place / "files" / "mlruns", uris["files"])}
 
 
@@ -78,9 +76,9 @@ def without_score(dumped):
 
 
 @pytest.mark.parametrize("kind", ["database", "files"])
-def test_a_store_of_mlflow_is_the_same_here(ponk, mlflow_python, stores, kind):
+def test_a_store_of_mlflow_is_the_same_here(ponk, warm_python, stores, kind):
     path, uri = stores[kind]
-    theirs = dump(mlflow_python, uri)
+    theirs = dump(warm_python, uri)
     before = digest_of(path.parent)
 
     report = ponk.json("history", "import", path)
@@ -88,7 +86,7 @@ def test_a_store_of_mlflow_is_the_same_here(ponk, mlflow_python, stores, kind):
     assert digest_of(path.parent) == before
     assert report["problem_count"] == 0 and report["runs"]["added"] == 7 and report["files"]["added"] == 3
     variables = variables_of(ponk)
-    ours = dump(mlflow_python, variables["MLFLOW_TRACKING_URI"], variables)
+    ours = dump(warm_python, variables["MLFLOW_TRACKING_URI"], variables)
     if kind == "files":
         ours, theirs = without_score(ours), without_score(theirs)
     assert_same(ours, theirs)

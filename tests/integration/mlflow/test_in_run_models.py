@@ -2,7 +2,6 @@
 """Models, prompts and child runs that the real client makes inside runs."""
 import time
 
-from mlflow_client import needs_sklearn
 from tracking import Tracking
 
 
@@ -71,15 +70,20 @@ mlflow.end_run()
     assert tracking.ask("GET", "runs/get", {"run_id": child})["run"]["info"]["status"] == "FINISHED"
 
 
-def test_files_of_a_registered_model_are_not_deleted_by_the_way(runs, mlflow_python):
-    needs_sklearn(mlflow_python)
-    run = submit(runs, """
+# Models of scikit-learn have a test of their own; loading its parts takes most of the time that a small script has.
+MODEL = """
 import mlflow
-from sklearn.linear_model import LogisticRegression
+class Model(mlflow.pyfunc.PythonModel):
+    def predict(self, context, model_input): return [row[0] for row in model_input]
+"""
+
+
+def test_files_of_a_registered_model_are_not_deleted_by_the_way(runs):
+    run = submit(runs, MODEL + """
 with mlflow.start_run():
     with mlflow.start_run(nested=True):
         mlflow.log_text("c", "c.txt")
-    mlflow.sklearn.log_model(LogisticRegression().fit([[0], [1]], [0, 1]), name="m", registered_model_name="iris", pip_requirements=[])
+    mlflow.pyfunc.log_model(name="m", python_model=Model(), registered_model_name="iris", pip_requirements=[])
 """)
     refused = runs.run("history", "delete", run, "--yes", code=73).stderr.decode()
     assert "version 1 of the model 'iris'" in refused and "--force" in refused
@@ -111,12 +115,10 @@ except mlflow.exceptions.MlflowException as error:
     assert "PERMISSION_DENIED" in runs.run("submit", said.name).stdout.decode()
 
 
-PROMOTING = """
-import mlflow
-from sklearn.linear_model import LogisticRegression
+PROMOTING = MODEL + """
 client = mlflow.MlflowClient()
 with mlflow.start_run():
-    info = mlflow.sklearn.log_model(LogisticRegression().fit([[0], [1]], [0, 1]), name="m", registered_model_name="prod", pip_requirements=[])
+    mlflow.pyfunc.log_model(name="m", python_model=Model(), registered_model_name="prod", pip_requirements=[])
     version = client.search_model_versions("name = 'prod'")[0].version
     for change in (lambda: client.set_registered_model_alias("prod", "champion", version),
                    lambda: client.transition_model_version_stage("prod", version, "Production"),
@@ -129,8 +131,7 @@ with mlflow.start_run():
 """
 
 
-def test_no_run_decides_what_others_load_unless_its_submitter_allowed_it(runs, client, mlflow_python):
-    needs_sklearn(mlflow_python)
+def test_no_run_decides_what_others_load_unless_its_submitter_allowed_it(runs, client):
     runs.write("first.py", PROMOTING)
     said = runs.run("submit", "first.py").stdout.decode()
     assert said.count("REFUSED") == 4 and said.count("ponk submit --allow promote") == 4
@@ -147,15 +148,13 @@ def test_no_run_decides_what_others_load_unless_its_submitter_allowed_it(runs, c
     assert runs.run("experiment", "rerun", "last").stdout.decode().count("REFUSED") == 4
 
 
-def test_what_a_run_made_is_loaded_outside_while_it_goes_on(runs, client, mlflow_python, tmp_path):
-    needs_sklearn(mlflow_python)
+def test_what_a_run_made_is_loaded_outside_while_it_goes_on(runs, client, tmp_path):
     logged, go = tmp_path / "logged", tmp_path / "go"
-    runs.write("train.py", f"""
-import os, time, mlflow
-from sklearn.linear_model import LogisticRegression
+    runs.write("train.py", MODEL + f"""
+import os, time
 with mlflow.start_run():
     mlflow.log_text("half way", "notes/a.txt")
-    mlflow.sklearn.log_model(LogisticRegression().fit([[0], [1]], [0, 1]), name="m", registered_model_name="live", pip_requirements=[])
+    mlflow.pyfunc.log_model(name="m", python_model=Model(), registered_model_name="live", pip_requirements=[])
     with mlflow.start_run(nested=True, run_name="inner"):
         mlflow.log_text("c", "c.txt")
     open({str(logged)!r}, "w").close()
@@ -173,7 +172,7 @@ answer = [client.get_run(run).info.status,
           [file.path for file in client.list_artifacts(run, "notes")],
           mlflow.artifacts.load_text(f"runs:/{{run}}/notes/a.txt"),
           mlflow.artifacts.load_text(f"runs:/{{child.info.run_id}}/c.txt"),
-          mlflow.sklearn.load_model("models:/live/1").predict([[0], [1]]).tolist()]
+          mlflow.pyfunc.load_model("models:/live/1").predict([[0], [1]])]
 """
     expected = [["notes/a.txt"], "half way", "c", [0, 1]]
     assert client(look) == ["RUNNING"] + expected
@@ -218,7 +217,7 @@ import mlflow
 class Model(mlflow.pyfunc.PythonModel):
     def predict(self, context, model_input): return [len(model_input)]
 with mlflow.start_run():
-    mlflow.pyfunc.log_model(name="model", python_model=Model())
+    mlflow.pyfunc.log_model(name="model", python_model=Model(), pip_requirements=[])
 """)
     submit(runs, f"""
 import mlflow
@@ -227,7 +226,7 @@ with mlflow.start_run() as run:
     assert mlflow.pyfunc.load_model(uri).predict([1, 2, 3]) == [3]
     class Model(mlflow.pyfunc.PythonModel):
         def predict(self, context, model_input): return [0]
-    mlflow.pyfunc.log_model(name="model", python_model=Model())
+    mlflow.pyfunc.log_model(name="model", python_model=Model(), pip_requirements=[])
     assert mlflow.pyfunc.load_model("runs:/" + run.info.run_id + "/model").predict([1]) == [0]
     assert mlflow.pyfunc.load_model(uri).predict([1, 2]) == [2]
 """)
