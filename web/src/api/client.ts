@@ -12,6 +12,8 @@ export class ApiError extends Error {
 
 let secret: string | null = null;
 let whenEnded: () => void = () => undefined;
+let whenReached: (reached: boolean) => void = () => undefined;
+let reached = true;
 // A browser has six connections to one server: one stays free for what the reader does next.
 const most_at_once = 5;
 let under_way = 0;
@@ -26,6 +28,10 @@ export function sessionToken(): string | null {
 /** Called once for each answer that says that the session has ended. */
 export function onSessionEnded(call: () => void): void {
   whenEnded = call;
+}
+/** Called with false for each call that nobody answered, and with true for the first one behind it that was. */
+export function onReached(call: (reached: boolean) => void): void {
+  whenReached = call;
 }
 
 async function turn(): Promise<void> {
@@ -60,10 +66,12 @@ export async function ask(path: string, { method, body, signal, open }: Ask = {}
     });
   } catch (problem) {
     if (signal?.aborted) throw problem;
+    whenReached((reached = false));
     throw new ApiError('offline', '', '', 0);
   } finally {
     done();
   }
+  if (!reached) whenReached((reached = true));
   if (response.ok) return response;
   if (response.status === 401 && !open) whenEnded();
   const told = (await response.json().catch(() => null)) as Partial<ErrorAnswer> & { error_code?: string; message?: string } | null;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every run that is under way, wherever it was submitted: asked for again every two seconds while the page is
-// looked at. `jobs.change` counts when the list became another one; lists of runs then ask, too.
+// Every run that is under way, wherever it was submitted: asked for when one has changed, and where nobody says so every two
+// seconds, while the page is looked at. `jobs.change` counts when lists of runs may have become others; they then ask, too.
 import { ApiError, send } from '../api/client';
-import type { Run, RunPage } from '../api/types';
+import { follow } from '../api/live';
+import type { LiveList, Run, RunPage } from '../api/types';
 
 // The filter language has no OR: what has not ended is neither of these.
 const under_way = "status != 'FINISHED' AND status != 'FAILED' AND status != 'KILLED'";
@@ -33,16 +34,17 @@ async function look(): Promise<void> {
 
 /** Until the returned function is called. */
 export function startJobs(): () => void {
-  let ended = false;
-  let timer = 0;
-  const round = async () => {
-    if (document.visibilityState === 'visible') await look();
-    if (!ended) timer = window.setTimeout(() => void round(), interval);
-  };
-  void round();
-  return () => {
-    ended = true;
-    clearTimeout(timer);
-  };
+  let first = true;
+  return follow<LiveList>('runs', {
+    look,
+    interval: () => interval,
+    hear: ({ number, only_points }) => {
+      if (only_points) return interval;
+      // The very first says that there is something. That of another socket: what happened between is not known.
+      if (number > 1 || !first) jobs.change++;
+      first = false;
+      return 0;
+    },
+  });
 }
 export const lookNow = look;
