@@ -43,7 +43,7 @@ def _language(metadata):
 def read(path):
     """The notebook, as format 4, without earlier outputs."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             book = json.load(file)
     except UnicodeDecodeError as problem:
         raise Unusable("%s is not a notebook: %s" % (path, problem))

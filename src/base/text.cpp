@@ -169,6 +169,13 @@ std::string_view trim(std::string_view text)
     return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
+std::string_view without_byte_order_mark(std::string_view text)
+{
+    constexpr std::string_view mark = "\xef\xbb\xbf";
+    if (text.starts_with(mark)) text.remove_prefix(mark.size());
+    return text;
+}
+
 namespace {
 
 char lower(char c)

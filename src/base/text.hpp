@@ -26,6 +26,8 @@ std::size_t display_width(std::string_view text);
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::string_view trim(std::string_view text);
+// Editors of Windows begin files with a byte order mark: every file that people write may have it.
+std::string_view without_byte_order_mark(std::string_view text);
 std::string lower(std::string_view text);
 bool same_ignoring_case(std::string_view left, std::string_view right);
 

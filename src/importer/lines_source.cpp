@@ -151,7 +151,7 @@ public:
 private:
     void take_line()
     {
-        LineCursor in(line_);
+        LineCursor in(without_byte_order_mark(line_));
         Line line;
         auto done = read_line(in, line);
         if (!done) return damaged(in.place(), done.error());

@@ -65,6 +65,7 @@ Result<Format> recognise_folder(const os::Path& path)
 // than one about each of its lines.
 bool begins_object(std::string_view text)
 {
+    text = without_byte_order_mark(text);
     if (!text.starts_with('{')) return false;
     const auto rest = trim(text.substr(1));
     return rest.empty() || rest.front() == '"' || rest.front() == '}';

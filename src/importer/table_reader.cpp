@@ -11,7 +11,6 @@ namespace ponk::importer {
 namespace {
 
 constexpr std::size_t longest_row = std::size_t{64} << 20;
-constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 char separator_of(std::string_view heading)
 {
@@ -90,15 +89,9 @@ std::string_view without_return(std::string_view line)
     return line;
 }
 
-std::string_view without_mark(std::string_view line)
-{
-    if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
-    return line;
-}
-
 Result<Cells> parse_heading(std::string_view line, std::optional<char> separator)
 {
-    line = without_return(without_mark(line));
+    line = without_return(without_byte_order_mark(line));
     if (line.find('\r') != std::string_view::npos)
         return fail(ErrorKind::invalid_argument,
                     "its lines end with CR alone: save the table as 'CSV UTF-8'");
@@ -110,7 +103,7 @@ Result<Cells> parse_heading(std::string_view line, std::optional<char> separator
 Result<Cells> find_heading(std::string_view text)
 {
     auto line = text.substr(0, text.find('\n'));
-    const auto separator = said_separator(without_return(without_mark(line)));
+    const auto separator = said_separator(without_return(without_byte_order_mark(line)));
     if (separator) {
         text.remove_prefix(std::min(line.size() + 1, text.size()));
         line = text.substr(0, text.find('\n'));
@@ -122,7 +115,7 @@ Result<TableReader> TableReader::open(const os::Path& file)
 {
     TableReader reader(TRY(LineReader::open(file, longest_row)));
     bool found = TRY(reader.next_text());
-    const auto separator = said_separator(without_mark(reader.text_));
+    const auto separator = said_separator(without_byte_order_mark(reader.text_));
     if (separator) {
         reader.separator_ = *separator;
         found = TRY(reader.next_text());

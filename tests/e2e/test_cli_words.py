@@ -117,6 +117,7 @@ def test_query_reads_standard_input_or_a_file(ponk):
     assert ponk.run("query", "max_by(@, &a).a", input=document).stdout.strip() == b"3"
     path = ponk.write("x.json", document.decode())
     assert ponk.run("query", "[0].a", path).stdout.strip() == b"1"
+    assert ponk.run("query", "[0].a", input=b"\xef\xbb\xbf" + document).stdout.strip() == b"1"
     assert last_line(ponk.run("query", "[?", path, code=64)).startswith("ponk: error: ")
     ponk.run("query", "a", input=b"{", code=65)
     ponk.run("query", "a", "missing.json", code=66)

@@ -84,6 +84,13 @@ def make_database(path, runs, points):
     database.close()
 
 
+def test_an_export_that_an_editor_gave_a_byte_order_mark(other, lines):
+    marked = lines.parent / "marked.jsonl"
+    marked.write_bytes(b"\xef\xbb\xbf" + lines.read_bytes())
+    report = other.json("history", "import", "--dry-run", marked)
+    assert report["runs"]["found"] == 2 and report["problem_count"] == 0
+
+
 def test_an_export_is_the_same_after_an_import_elsewhere(ponk, other, lines):
     report = other.json("history", "import", lines)
     assert report["runs"] == {"found": 2, "added": 2, "same": 0, "refused": 0} and report["problem_count"] == 0

@@ -86,5 +86,16 @@ def test_clean_names_what_is_lost_first(project):
 
     done = project.run("experiment", "clean", "--all")
 
-    assert f"run {brief}: 1 file outside of outputs, 5 bytes, are in its working copy only".encode() in done.stderr
+    assert f"run {brief}: 1 file outside of outputs, 5 bytes, is in its working copy only".encode() in done.stderr
     assert b"in its working copy only" not in project.run("experiment", "clean", "--all").stderr
+
+
+def test_delete_names_what_is_lost_with_the_run(project):
+    project.run("submit", "train.py")
+    run = project.json("history", "last")["run_id"]
+
+    refused = project.run("history", "delete", run, code=64)
+    deleted = project.run("history", "delete", "--yes", run)
+
+    for done in (refused, deleted):
+        assert f"run {run[-8:]}: 1 file outside of outputs, 5 bytes, is in its working copy only".encode() in done.stderr

@@ -137,6 +137,12 @@ def test_metrics_outputs_and_the_folder_of_the_notebook(ponk, plain):
     assert list((ponk.project.parent / "kept").rglob("model.txt"))
 
 
+def test_a_byte_order_mark_is_no_part_of_the_notebook(ponk, plain):
+    ponk.write("x.ipynb", "\ufeff" + notebook("print('after the mark')"))
+    assert b"after the mark\n" in submit(ponk, "x.ipynb").stdout
+    assert ponk.json("check", "x.ipynb") == []
+
+
 def test_an_exit_in_a_cell_is_the_end_of_the_run(ponk, book):
     assert b"never" not in book("import sys\nsys.exit(7)", "print('never')", code=7).stdout
     assert b"ended at cell 1 of 2" in book("raise SystemExit", "1").stdout

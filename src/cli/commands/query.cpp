@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
 #include "output/terminal.hpp"
@@ -57,7 +58,8 @@ Outcome run(Context& context, const Invocation& words)
     const std::string file = words.word(1).value_or("-");
     const std::string text = file == "-" ? TRY(read_input()) : TRY(read_document(file));
     const Json document = TRY(
-        parse_json(text, {.depth = 512, .bytes = most_bytes, .values = JsonLimits::any_number})
+        parse_json(without_byte_order_mark(text),
+                   {.depth = 512, .bytes = most_bytes, .values = JsonLimits::any_number})
             .map_error(while_doing("{}", file == "-" ? "standard input" : os::in_quotes(file))));
     const Json selected = TRY(expression->search(document));
     if (context.has_query()) return context.print(selected);

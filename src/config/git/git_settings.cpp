@@ -213,8 +213,7 @@ Result<std::optional<std::string>> ask_git(const GitPlace& place)
 
 GitSettings parse_git_settings(std::string_view text)
 {
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-    return Reader(text).read();
+    return Reader(without_byte_order_mark(text)).read();
 }
 
 Result<std::optional<os::Path>> find_excludes_file(const GitPlace& place)

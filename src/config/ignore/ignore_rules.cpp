@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/ignore/ignore_rules.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +75,7 @@ Result<std::optional<IgnoreRules>> IgnoreRules::read(const os::Path& file, os::L
 
 void IgnoreRules::add_lines(std::string_view text)
 {
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    text = without_byte_order_mark(text);
     for (std::size_t number = 1; !text.empty(); ++number) {
         const std::size_t newline = text.find('\n');
         std::string_view line = text.substr(0, newline);

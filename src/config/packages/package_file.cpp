@@ -36,8 +36,7 @@ std::optional<std::string> text_of(const os::Path& file, Report& report)
         report.error({}, "unreadable", text.error().message());
         return std::nullopt;
     }
-    if (text->starts_with("\xef\xbb\xbf")) text->erase(0, 3);
-    return std::move(*text);
+    return std::string(without_byte_order_mark(*text));
 }
 
 const Node* project_table(const Node& root)

@@ -145,6 +145,11 @@ TEST(ModulesOfEveryRun, AreThere)
         EXPECT_TRUE(std::filesystem::exists(os::Path(PONK_SOURCE_DIR) / "python" / file)) << file;
     EXPECT_TRUE(is_in_every_run("azureml.core.Run.get_context"));
     EXPECT_FALSE(is_in_every_run("azureml.core.Workspace"));
+    EXPECT_TRUE(is_in_every_run("azureml.api"));
+    EXPECT_TRUE(is_in_every_run("azureml"));
+    EXPECT_FALSE(is_in_every_run("azure"));
+    EXPECT_FALSE(is_in_every_run("azureml.api.schema.schemaUtil"));
+    EXPECT_FALSE(is_in_every_run("azureml.apis"));
     EXPECT_TRUE(is_in_standard_library("os.path"));
     EXPECT_FALSE(is_in_standard_library("numpy"));
     EXPECT_EQ(distribution_of("sklearn.svm"), "scikit-learn");

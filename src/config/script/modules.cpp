@@ -55,7 +55,10 @@ static_assert(std::is_sorted(std::begin(standard_library), std::end(standard_lib
 constexpr std::string_view in_every_run[] = {"ponk",
                                              "azureml.logging",
                                              "azureml.dataprep",
-                                             "azureml.api",
+                                             "azureml.api.exceptions.BadRequest",
+                                             "azureml.api.realtime.services",
+                                             "azureml.api.schema.dataTypes",
+                                             "azureml.api.schema.sampleDefinition",
                                              "azureml.assets",
                                              "azureml.datacollector",
                                              "azureml.sdk",
@@ -69,6 +72,7 @@ struct Renamed {
     std::string_view distribution;
 };
 constexpr Renamed distributions[] = {{"attr", "attrs"},
+                                     {"azureml", "azureml-core"},
                                      {"bs4", "beautifulsoup4"},
                                      {"crypto", "pycryptodome"},
                                      {"docx", "python-docx"},
@@ -97,8 +101,10 @@ bool is_in_every_run(std::string_view name)
 {
     return std::any_of(
         std::begin(in_every_run), std::end(in_every_run), [name](std::string_view each) {
-            return name.starts_with(each) &&
-                   (name.size() == each.size() || name[each.size()] == '.');
+            const auto shorter = std::min(name.size(), each.size());
+            const auto longer = name.size() > shorter ? name : each;
+            return name.substr(0, shorter) == each.substr(0, shorter) &&
+                   (longer.size() == shorter || longer[shorter] == '.');
         });
 }
 

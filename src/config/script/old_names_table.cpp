@@ -10,6 +10,9 @@ namespace {
 
 constexpr const char* needs_azure =
     "needs a service or a package of Azure, which ponk does not replace";
+constexpr const char* for_web_services =
+    "belongs to web services of Azure, which ponk does not deploy";
+constexpr const char* leave_out = "Leave the part out that uses it.";
 // TensorFlow 2 still has the name there.
 constexpr const char* in_compat_v1 = "";
 
@@ -44,7 +47,10 @@ constexpr OldName table[] = {
      "",
      "Install 'azureml-core', or leave the part out that uses it.",
      needs_azure},
-    {"azureml.contrib", "", "", "Leave the part out that uses it.", needs_azure},
+    {"azureml.api.realtime.swagger_spec_generator", "", "", leave_out, for_web_services},
+    {"azureml.api.schema.schemaUtil", "", "", leave_out, for_web_services},
+    {"azureml.api.schema.utilities", "", "", leave_out, for_web_services},
+    {"azureml.contrib", "", "", leave_out, needs_azure},
     {"azureml.core",
      "",
      "",
@@ -70,6 +76,7 @@ constexpr OldName table[] = {
      "",
      "Install 'azureml-pipeline', or leave the part out that uses it.",
      needs_azure},
+    {"azureml.services", "", "", leave_out, for_web_services},
     {"azureml.tensorboard",
      "",
      "",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/script/python_tokens.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 
 namespace ponk::config {
@@ -23,7 +25,7 @@ class Scan {
 public:
     explicit Scan(std::string_view text) : text_(text)
     {
-        if (text_.starts_with("\xef\xbb\xbf")) at_ = line_begin_ = 3;
+        at_ = line_begin_ = text_.size() - without_byte_order_mark(text_).size();
     }
 
     std::vector<PythonToken> run()

@@ -83,7 +83,8 @@ private:
         found.name = name;
         if (is_notebook)
             text = code_of_notebook(
-                TRY(parse_json(text, {.odd_numbers = true}).map_error(while_doing("{}", name))),
+                TRY(parse_json(without_byte_order_mark(text), {.odd_numbers = true})
+                        .map_error(while_doing("{}", name))),
                 found);
         found.names = python_names(text);
         out_.files.push_back(std::move(found));

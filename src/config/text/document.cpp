@@ -168,7 +168,7 @@ read_document(std::string_view text, Report& report, const DocumentLimits& limit
                                  byte_size_text(limits.bytes)));
         return std::nullopt;
     }
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    text = without_byte_order_mark(text);
     const TextPlaces places(text);
     if (!check_characters(text, places, report)) return std::nullopt;
     if (report_conflict_markers(places, report)) return std::nullopt;

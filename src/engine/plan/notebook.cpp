@@ -37,7 +37,7 @@ Result<> plan_notebook(ResolvedRun& run)
     if (!file) return tl::unexpected(file.error());
     const auto text = TRY(os::read_at(file->get(), 0, longest_notebook + 1));
     if (text.size() <= longest_notebook) {
-        const auto json = parse_json(text, {.odd_numbers = true});
+        const auto json = parse_json(without_byte_order_mark(text), {.odd_numbers = true});
         if (!json) {
             return tl::unexpected(not_this(program.script,
                                            "cannot be read: " + json.error().message(),

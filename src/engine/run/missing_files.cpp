@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "config/ignore/travel_rules.hpp"
+#include "model/run_request.hpp"
 
 #include <fmt/format.h>
 
@@ -48,10 +49,12 @@ std::vector<std::string> candidates(std::string_view line)
     return found;
 }
 
-// As a path of the project: its copy is gone from a path that the script had made absolute.
-std::optional<std::string> in_project(const std::string& text, const std::vector<os::Path>& trees)
+// As a path of the project: its copy is gone from a path that the script had made absolute, others
+// begin in the folder in which the script started.
+std::optional<std::string>
+in_project(const std::string& text, const std::vector<os::Path>& trees, const std::string& folder)
 {
-    auto path = os::Path(text).lexically_normal();
+    auto path = (folder / os::Path(text)).lexically_normal();
     if (path.is_absolute()) {
         os::Path inside;
         for (const auto& tree : trees) {
@@ -77,12 +80,16 @@ Result<std::string> left_out_part(const config::TravelRules& rules, const std::s
     return path;
 }
 
-// The words with which it was submitted; of very many, the first.
+// The words with which it was submitted, in the folder where that was; of very many, the first.
 std::string words_of(const model::Program& program)
 {
     constexpr std::size_t enough = 300;
     const bool is_command = !program.command.empty() && program.command.front() == program.script;
-    std::string words = shell_word(program.script);
+    const bool is_file = program.command.empty() && program.module.empty();
+    std::string words =
+        shell_word(is_file && !program.folder.empty()
+                       ? os::Path(program.script).lexically_relative(program.folder).native()
+                       : program.script);
     if (is_command) words = "-- " + words;
     if (!program.module.empty()) words = "-m " + shell_word(program.module);
     // The command of an entry point is the project's, not what somebody typed.
@@ -95,12 +102,24 @@ std::string words_of(const model::Program& program)
     return words;
 }
 
-std::string remedy(const std::string& part, const model::RunSpec& spec)
+// The command line again, with the input that it lacked.
+std::string remedy(const std::string& part, const os::Path& project, const model::RunSpec& spec)
 {
-    if (spec.location.kind == model::Location::Kind::host)
-        return fmt::format("Let it travel: the line '!/{}' in .amlignore", printable(part));
-    return fmt::format(
-        "Give it to the run: ponk submit --input {} {}", shell_word(part), words_of(spec.program));
+    std::string options;
+    if (spec.run_configuration != model::RunRequest().run_configuration)
+        options += "-c " + shell_word(spec.run_configuration) + " ";
+    for (const auto& input : spec.inputs) {
+        if (input.path.starts_with(part + "/")) continue;
+        std::error_code problem;
+        const bool is_own =
+            std::filesystem::canonical(project / input.path, problem) == os::Path(input.source);
+        options +=
+            "--input " + shell_word(is_own ? input.path : input.path + "=" + input.source) + " ";
+    }
+    return fmt::format("Give it to the run: ponk submit {}--input {} {}",
+                       options,
+                       shell_word(part),
+                       words_of(spec.program));
 }
 
 }  // namespace
@@ -123,7 +142,7 @@ std::optional<std::string> advise_on_missing_files(std::string_view log,
         };
         if (std::none_of(std::begin(complaints), std::end(complaints), complains)) continue;
         for (const auto& candidate : candidates(line)) {
-            const auto path = in_project(candidate, trees);
+            const auto path = in_project(candidate, trees, spec.program.folder);
             if (!path || ++asked > most_candidates) continue;
             std::error_code problem;
             const auto status = std::filesystem::status(project / *path, problem);
@@ -141,7 +160,7 @@ std::optional<std::string> advise_on_missing_files(std::string_view log,
             return fmt::format("'{}' exists in the project, but does not travel with runs ({}). {}",
                                printable(*path),
                                decision->rule,
-                               remedy(*part, spec));
+                               remedy(*part, project, spec));
         }
     }
     return std::nullopt;

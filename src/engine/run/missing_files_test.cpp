@@ -67,8 +67,35 @@ TEST_F(MissingFiles, TheAdviceFitsWhatWasSubmitted)
     spec_.program.command = {"sh", "-c", "python train.py"};
     spec_.program.script = "main";
     EXPECT_THAT(advice(line), HasSubstr("ponk submit --input data main …"));
+}
+
+TEST_F(MissingFiles, TheAdviceRepeatsWhatElseWasChosen)
+{
+    const auto* const line = "No such file or directory: 'data/x.csv'";
+    spec_.run_configuration = "gpu box";
     spec_.location.kind = model::Location::Kind::host;
-    EXPECT_THAT(advice(line), HasSubstr("the line '!/data' in .amlignore"));
+    spec_.inputs = {
+        {.path = "train.py", .source = std::filesystem::canonical(folder_.path() / "train.py")},
+        {.path = "other", .source = "/srv/other"},
+        {.path = "data/deep dir", .source = "/srv/deep"}};
+    EXPECT_THAT(advice(line),
+                HasSubstr("ponk submit -c 'gpu box' --input train.py --input other=/srv/other "
+                          "--input data train.py"));
+}
+
+TEST_F(MissingFiles, PathsBeginWhereTheScriptStarted)
+{
+    std::filesystem::create_directories(folder_.path() / "sub/data");
+    ASSERT_TRUE(os::replace_file(folder_.path() / "sub/data/z", "1", 0644, os::Durable::no));
+    spec_.program.folder = "sub";
+    spec_.program.script = "sub/train.py";
+    EXPECT_THAT(advice("No such file or directory: '../data/x.csv'"),
+                HasSubstr("ponk submit --input data train.py"));
+    EXPECT_THAT(advice("No such file or directory: 'data/z'"),
+                HasSubstr("ponk submit --input sub/data train.py"));
+    EXPECT_THAT(advice("No such file or directory: '/runs/1/copy/data/x.csv'"),
+                HasSubstr("--input data train.py"));
+    EXPECT_EQ(advice("No such file or directory: '../../data/x.csv'"), "");
 }
 
 TEST_F(MissingFiles, NothingIsSaidWhereTheRulesAreNotTheCause)

@@ -45,6 +45,24 @@ std::string missing_name(std::string_view line)
     return {};
 }
 
+// Python misses 'azure' where the script asked for 'azure.ml.api': the whole name, from the line of
+// the traceback that has it.
+std::string
+imported_name(const std::vector<std::string>& lines, std::size_t at, const std::string& top)
+{
+    constexpr std::size_t far = 6;
+    for (auto above = at; above > 0 && above + far > at; --above) {
+        for (const std::string_view word : {"from ", "import "}) {
+            std::string_view line = trim(lines[above - 1]);
+            if (!line.starts_with(word)) continue;
+            line.remove_prefix(word.size());
+            const auto name = line.substr(0, line.find_first_of(" ,;("));
+            if (name.starts_with(top + ".")) return std::string(name);
+        }
+    }
+    return top;
+}
+
 const config::OldName* find_old(const std::string& name)
 {
     if (!name.starts_with('.')) return config::find_old_name(name);
@@ -77,7 +95,7 @@ std::optional<std::string> advise_on_old_names(std::string_view log, const model
         if (line.find("Error: ") == line.npos) continue;
         const auto name = missing_name(line);
         if (name.empty() || name.size() > 200) continue;
-        if (const auto* const old = find_old(name)) {
+        if (const auto* const old = find_old(imported_name(lines, at - 1, name))) {
             return fmt::format("{}. {} 'ponk check SCRIPT' lists all such names.",
                                config::what_became_of(*old),
                                config::advice_on(*old));

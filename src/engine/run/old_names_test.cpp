@@ -28,6 +28,22 @@ TEST(OldNames, AreRecognisedInTracebacks)
     EXPECT_THAT(advice("AttributeError: module 'numpy' has no attribute 'float'."),
                 HasSubstr("numpy.float64"));
     EXPECT_THAT(advice("ModuleNotFoundError: No module named 'cv2'"), HasSubstr("'opencv-python'"));
+    EXPECT_THAT(advice("ModuleNotFoundError: No module named 'azureml.nonsense'"),
+                HasSubstr("'azureml-core'"));
+    EXPECT_THAT(advice("ModuleNotFoundError: No module named 'azureml.api.schema.schemaUtil'"),
+                HasSubstr("web services"));
+}
+
+TEST(OldNames, TheImportTellsWhichModuleOfAMissingPackageWasMeant)
+{
+    const std::string missing = "ModuleNotFoundError: No module named 'azure'";
+    EXPECT_THAT(advice("  File \"score.py\", line 1, in <module>\n"
+                       "    from azure.ml.api.schema.dataTypes import DataTypes\n" +
+                       missing),
+                HasSubstr("Use 'azureml.api'"));
+    EXPECT_THAT(advice("    import azure.ml.api\n" + missing), HasSubstr("Use 'azureml.api'"));
+    EXPECT_EQ(advice("    from azure.other import x\n" + missing), "");
+    EXPECT_EQ(advice("    from azure.ml.api import x\n1\n2\n3\n4\n5\n6\n" + missing), "");
 }
 
 TEST(OldNames, OtherFailuresGetNoAdvice)

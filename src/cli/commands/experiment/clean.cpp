@@ -3,6 +3,7 @@
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/common_options.hpp"
+#include "cli/runs/losses.hpp"
 #include "cli/runs/run_search.hpp"
 #include "cli/terminal/ask.hpp"
 
@@ -23,25 +24,11 @@ constexpr Example examples[] = {
 // Tens of thousands of files take their time.
 constexpr std::chrono::minutes patience{10};
 
-constexpr std::size_t most_lines = 10;
-
-// Names the runs whose copies have files that nothing else has; on a terminal the user may say no.
-Result<> warn_of_losses(Context& context, const Invocation& words, const std::vector<Json>& runs)
+// On a terminal the user may say no.
+Result<>
+warn_of_losses(const Context& context, const Invocation& words, const std::vector<Json>& runs)
 {
-    std::int64_t files = 0;
-    std::size_t lines = 0;
-    for (const Json& run : runs) {
-        const Json& left = run["evidence"]["left"];
-        if (left.integer("files") == 0) continue;
-        files += left.integer("files");
-        if (++lines > most_lines) continue;
-        context.note("run {}: {} file{} outside of outputs, {}, are in its working copy only",
-                     run.text("run_id").substr(24),
-                     left.integer("files"),
-                     left.integer("files") == 1 ? "" : "s",
-                     byte_size_text(static_cast<std::uint64_t>(left.integer("bytes"))));
-    }
-    if (lines > most_lines) context.note("… and those of {} more runs", lines - most_lines);
+    const auto files = note_losses(context, runs);
     if (files == 0 || words.has("yes") || !has_terminal()) return {};
     return confirm(fmt::format("Remove {}? 'ponk experiment return' copies files into the project.",
                                files == 1 ? "this file" : "these files"));

@@ -2,6 +2,7 @@
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/common_options.hpp"
+#include "cli/runs/losses.hpp"
 #include "cli/terminal/ask.hpp"
 
 #include <set>
@@ -32,9 +33,10 @@ Outcome run(Context& context, const Invocation& words)
     if (const auto name = words.value("run")) names.push_back(*name);
     if (names.empty()) return fail_usage("'history delete' needs a run");
     std::vector<std::string> ids;
+    std::vector<Json> records;
     std::set<std::string> made;
     for (const std::string& name : names) {
-        const Json record = TRY(context.run(name));
+        const Json& record = records.emplace_back(TRY(context.run(name)));
         ids.push_back(record.text("run_id"));
         if (!record["child_runs"].is_array()) continue;
         for (const Json& one : record["child_runs"].as_array())
@@ -42,6 +44,7 @@ Outcome run(Context& context, const Invocation& words)
     }
     // Named, too, they go with the one that made them.
     std::erase_if(ids, [&made](const std::string& id) { return made.contains(id); });
+    note_losses(context, records);
     if (!words.has("yes")) {
         TRY(confirm(fmt::format(
             "Delete {} with log, metrics and outputs{}?",
