@@ -62,6 +62,8 @@ def test_one_socket_says_what_changes(visit, served):
 
 def test_nobody_asks_while_nothing_changes(visit, served):
     page = visit("/runs")
+    # Logged in: a page that is loaded again before that has no session.
+    page.locator("[role=row][aria-rowindex]").first.wait_for()
     connected(page)
     page.locator("[role=row][aria-rowindex]").first.wait_for()
     _, calls = watched(page)
