@@ -16,6 +16,7 @@ protected:
     void SetUp() override
     {
         spec_.program.script = "train.py";
+        spec_.run_configuration = "local";
         std::filesystem::create_directories(folder_.path() / "data/deep dir");
         for (const auto* name : {"data/x.csv", "data/deep dir/y.pt", "train.py", ".env"})
             ASSERT_TRUE(os::replace_file(folder_.path() / name, "1", 0644, os::Durable::no));
