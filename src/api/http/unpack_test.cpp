@@ -53,7 +53,7 @@ std::string problem_of(std::string_view encoding, std::string_view body)
 TEST(Unpack, EachEncodingGivesWhatWasPacked)
 {
     std::string text;
-    for (int i = 0; i < 50'000; ++i)
+    for (unsigned i = 0; i < 50'000; ++i)
         text += static_cast<char>(i * i);
     EXPECT_EQ(unpack("", text, most), text);
     EXPECT_EQ(unpack("identity", text, most), text);
