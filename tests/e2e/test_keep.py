@@ -94,7 +94,7 @@ def test_delete_names_what_is_lost_with_the_run(project):
     project.run("submit", "train.py")
     run = project.json("history", "last")["run_id"]
 
-    refused = project.run("history", "delete", run, code=64)
+    refused = project.run("history", "delete", run, code=65)
     deleted = project.run("history", "delete", "--yes", run)
 
     for done in (refused, deleted):
