@@ -103,8 +103,8 @@ void Connection::hear()
             side.pong = std::move(content);
             send_frames();
         } else if (step == FrameReader::Step::message) {
-            // The next one is read when this is taken.
-            side.speech->heard = std::move(content);
+            // The next one is read when this is taken. A worker may have the speech now.
+            side.heard = std::move(content);
             side.holding = true;
             return take_turn();
         }
@@ -140,6 +140,7 @@ void Connection::take_turn()
     if (side.busy || side.writing) return;
     side.rung = false;
     side.busy = true;
+    side.speech->heard = std::exchange(side.heard, std::nullopt);
     ++shared_->served;  // who hears what changes need not ask: the server is in use
     side.look_at = Clock::time_point::max();
     side.speech->budget.set_deadline(Clock::now() + shared_->options.work_limit);
@@ -160,7 +161,10 @@ void Connection::turned()
     side.busy = false;
     if (shared_->ends) return;
     answer_turn();
-    if (!closed_ && std::exchange(side.holding, false)) {
+    // A message that came during that turn is for the next one.
+    if (!closed_ && side.holding && (!side.heard || side.ended)) {
+        side.heard.reset();
+        side.holding = false;
         side.heard_at = Clock::now();
         hear();
     }

@@ -39,14 +39,15 @@ struct SocketSide {
 
     std::shared_ptr<Speech> speech;
     FrameReader frames;
-    std::string to_send = {};              // a message, framed
-    std::optional<std::string> pong = {};  // to the last ping
-    std::string closing = {};              // framed, until it is sent
-    bool ping = false;                     // is to be sent
-    bool busy = false;                     // a worker has the speech
+    std::optional<std::string> heard = {};  // waits for the next turn
+    std::string to_send = {};               // a message, framed
+    std::optional<std::string> pong = {};   // to the last ping
+    std::string closing = {};               // framed, until it is sent
+    bool ping = false;                      // is to be sent
+    bool busy = false;                      // a worker has the speech
     bool writing = false;
     bool rung = false;     // while it was busy or written
-    bool holding = false;  // a message waits to be taken: no more is read
+    bool holding = false;  // a message was not taken yet: no more is read
     bool ended = false;    // nothing more is said but the close
     bool left = false;     // the client has closed it
     bool deaf = false;     // what it sends is no WebSocket any more

@@ -112,7 +112,7 @@ def test_an_ignored_file_that_a_container_lacks_is_named_with_the_option(docker)
     docker.write("data/x.csv", "1")
     docker.write("a.py", "import os\nopen(os.path.abspath('data/x.csv'))\n")
 
-    assert b"ponk submit --input data a.py" in docker.run("submit", "-c", "docker", "a.py", code=1).stderr
+    assert b"ponk submit -c docker --input data a.py" in docker.run("submit", "-c", "docker", "a.py", code=1).stderr
 
 
 def test_a_run_that_asks_for_no_gpu_sees_none_whatever_the_image_and_its_variables_say(docker):
