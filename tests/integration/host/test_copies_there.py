@@ -21,7 +21,7 @@ def test_checkpoints_come_home_and_the_copy_is_trimmed(away, machine, target, tm
     away.run("experiment", "return", "last", "--overwrite")
     assert (away.project / "lib/data.txt").read_text() == "new"
     cleaned = away.run("experiment", "clean", "last")
-    assert b"1 file outside of outputs, 3 bytes, are in its working copy only" in cleaned.stderr
+    assert b"1 file outside of outputs, 3 bytes, is in its working copy only" in cleaned.stderr
     away.run("history", "download", "last", "-d", tmp_path / "got")
     assert (tmp_path / "got/outputs/checkpoints/1/w.ckpt").stat().st_size == 5000
     assert (tmp_path / "got/outputs/m").read_text() == "1"
