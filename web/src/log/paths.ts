@@ -8,7 +8,7 @@ export function projectPaths(run: Run): (text: string) => string {
   const project = `${run.project_path.replace(/\/+$/, '')}/`;
   const copies = run.target_type.endsWith('docker') ? /\/azureml-run\//g
     // The folder of the daemon's data is not known here: the path begins where a word does.
-    : new RegExp(`(?<![^\\s"'(=:\\[])/(?:[^\\s"'()=]*/)?runs/${run.run_id}/work/`, 'g');
+    : new RegExp(`(?<![^\\s"'(=:\\[])/(?:[^\\s"'()=]*/)?${['runs', run.run_id, 'work'].join('/')}/`, 'g');
   const mark = run.target_type.endsWith('docker') ? '/azureml-run/' : run.run_id;
   return (text) => (text.includes(mark) ? text.replace(copies, () => project) : text);
 }
