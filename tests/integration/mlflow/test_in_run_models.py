@@ -165,6 +165,10 @@ with mlflow.start_run():
     while not logged.exists():
         assert time.monotonic() < end, runs.text("logs", "--run", run, code=None)[-4000:]
         time.sleep(0.1)
+    # What a run says reaches the daemon a moment later, in order: the child's end is the last of it.
+    while [child["status"] for child in runs.json("history", "info", "--run", run).get("child_runs", [])] != ["Completed"]:
+        assert time.monotonic() < end
+        time.sleep(0.1)
     look = f"""
 run = {run!r}
 child = next(each for each in client.search_runs([client.get_run(run).info.experiment_id]) if each.info.run_name == "inner")
