@@ -43,17 +43,8 @@ void Connection::open_socket(Response response)
         std::make_unique<SocketSide>(std::move(response.dialogue), shared_->options.message_limit);
     send_head(response);
     // The alarm is the socket's from here on.
-    socket_->writing = true;
-    socket_->written_by = Clock::now() + shared_->options.request_timeout;
     socket_->ping_at = Clock::now() + shared_->options.ping_interval;
-    set_socket_alarm();
-    transport_->write({asio::buffer(out_), {}, {}},
-                      [self = shared_from_this()](error_code problem, std::size_t) {
-                          if (self->closed_) return;
-                          if (problem) return self->close();
-                          self->out_.clear();
-                          self->begin_socket();
-                      });
+    write_out([](Connection& self) { self.begin_socket(); });
 }
 
 void Connection::begin_socket()
@@ -200,16 +191,22 @@ void Connection::send_frames()
     out_ += std::exchange(side.to_send, {});
     out_ += std::exchange(side.closing, {});
     if (out_.empty()) return;
-    side.writing = true;
-    side.written_by = Clock::now() + shared_->options.request_timeout;
+    write_out([](Connection& self) { self.sent_frames(); });
+}
+
+// All of `out_`, in the time that a client has to take it.
+void Connection::write_out(void (*then)(Connection&))
+{
+    socket_->writing = true;
+    socket_->written_by = Clock::now() + shared_->options.request_timeout;
     set_socket_alarm();
     transport_->write({asio::buffer(out_), {}, {}},
-                      [self = shared_from_this()](error_code problem, std::size_t) {
+                      [self = shared_from_this(), then](error_code problem, std::size_t) {
                           if (self->closed_) return;
                           if (problem) return self->close();
                           self->out_.clear();
                           if (self->out_.capacity() > small_answer) self->out_ = std::string();
-                          self->sent_frames();
+                          then(*self);
                       });
 }
 

@@ -266,6 +266,7 @@ private:
     void turned();
     void answer_turn();
     void send_frames();
+    void write_out(void (*then)(Connection&));
     void sent_frames();
     void end_socket(const Dialogue::Closing& closing);
     void set_socket_alarm();

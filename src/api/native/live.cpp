@@ -159,7 +159,7 @@ private:
     net::Request request_;
     Clock::time_point hello_until_;
     std::shared_ptr<LiveNews> news_ = std::make_shared<LiveNews>();
-    engine::Notifier::Watch watch_;
+    engine::Notifier::Subscription watch_;
     std::string session_;
     std::string client_;
     Role role_ = Role::read;

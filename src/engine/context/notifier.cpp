@@ -11,8 +11,8 @@ Notifier::Subscription& Notifier::Subscription::operator=(Subscription&& other) 
     if (this == &other) return *this;
     end();
     owner_ = std::exchange(other.owner_, nullptr);
-    run_ = std::move(other.run_);
     number_ = other.number_;
+    run_ = std::move(other.run_);
     return *this;
 }
 
@@ -20,7 +20,11 @@ void Notifier::Subscription::end()
 {
     if (!owner_) return;
     auto state = std::exchange(owner_, nullptr)->state_.lock();
-    const auto found = state->listeners.find(run_);
+    if (!run_) {
+        state->watchers.erase(number_);
+        return;
+    }
+    const auto found = state->listeners.find(*run_);
     if (found == state->listeners.end()) return;
     found->second.erase(number_);
     if (found->second.empty()) state->listeners.erase(found);
@@ -31,29 +35,15 @@ Notifier::Subscription Notifier::subscribe(const RunId& run, Listener listener)
     auto state = state_.lock();
     const auto number = state->next++;
     state->listeners[run].emplace(number, std::make_shared<const Listener>(std::move(listener)));
-    return {*this, run, number};
+    return {*this, number, run};
 }
 
-Notifier::Watch& Notifier::Watch::operator=(Watch&& other) noexcept
-{
-    if (this == &other) return *this;
-    end();
-    owner_ = std::exchange(other.owner_, nullptr);
-    number_ = other.number_;
-    return *this;
-}
-
-void Notifier::Watch::end()
-{
-    if (owner_) std::exchange(owner_, nullptr)->state_.lock()->watchers.erase(number_);
-}
-
-Notifier::Watch Notifier::watch(Watcher watcher)
+Notifier::Subscription Notifier::watch(Watcher watcher)
 {
     auto state = state_.lock();
     const auto number = state->next++;
     state->watchers.emplace(number, std::make_shared<const Watcher>(std::move(watcher)));
-    return {*this, number};
+    return {*this, number, std::nullopt};
 }
 
 void Notifier::ring(const RunId& run, News news)

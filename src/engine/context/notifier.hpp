@@ -8,6 +8,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace ponk::engine {
@@ -24,12 +26,12 @@ public:
     // Null: any run, and perhaps several.
     using Watcher = std::function<void(const RunId* run, News news)>;
 
-    // Ends the subscription when destroyed.
+    // Of one run, or of all; ended when destroyed.
     class Subscription {
     public:
         Subscription() = default;
-        Subscription(Notifier& owner, RunId run, std::uint64_t number)
-            : owner_(&owner), run_(std::move(run)), number_(number)
+        Subscription(Notifier& owner, std::uint64_t number, std::optional<RunId> run)
+            : owner_(&owner), number_(number), run_(std::move(run))
         {
         }
         ~Subscription() { end(); }
@@ -41,29 +43,12 @@ public:
     private:
         void end();
         Notifier* owner_ = nullptr;
-        RunId run_;
         std::uint64_t number_ = 0;
-    };
-
-    // Ends the watch when destroyed.
-    class Watch {
-    public:
-        Watch() = default;
-        Watch(Notifier& owner, std::uint64_t number) : owner_(&owner), number_(number) {}
-        ~Watch() { end(); }
-        Watch(Watch&& other) noexcept { *this = std::move(other); }
-        Watch& operator=(Watch&& other) noexcept;
-        Watch(const Watch&) = delete;
-        Watch& operator=(const Watch&) = delete;
-
-    private:
-        void end();
-        Notifier* owner_ = nullptr;
-        std::uint64_t number_ = 0;
+        std::optional<RunId> run_;
     };
 
     [[nodiscard]] Subscription subscribe(const RunId& run, Listener listener);
-    [[nodiscard]] Watch watch(Watcher watcher);
+    [[nodiscard]] Subscription watch(Watcher watcher);
     void ring(const RunId& run, News news = News::words);
     // Somebody changed runs, and it is not known here which.
     void ring_all();
