@@ -57,6 +57,22 @@ def test_a_name_by_which_a_run_is_not_found_is_a_warning(ours, name, why):
     ours.run("history", "delete", "--yes", run)
 
 
+def test_a_name_that_is_another_runs_id_never_takes_its_place(ours):
+    first, second = (ours.json("history", "info", number)["run_id"] for number in ("1", "2"))
+    ours.write("pass.py", "")
+    ours.run("submit", "--name", first, "pass.py")
+    third = ours.json("history", "info", "last")["run_id"]
+    for name in (first, first[-8:], "1"):
+        ours.run("rename", third, name)
+        assert ours.json("history", "info", name)["run_id"] == first, name
+        assert ours.text("logs", name) == ours.text("logs", first) != ours.text("logs", third)
+    ours.run("rename", second, "last")
+    assert ours.json("history", "info", "last")["run_id"] == third
+    ours.run("rename", second, "second")
+    assert ours.json("history", "info", "second")["run_id"] == second
+    ours.run("history", "delete", "--yes", third)
+
+
 def test_the_last_lines_of_a_log(ours):
     lines = ours.text("logs", "1").splitlines(keepends=True)
     assert len(lines) > 100 and ours.text("logs", "1", "--tail", "3") == "".join(lines[-3:])

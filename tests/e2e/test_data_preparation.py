@@ -114,3 +114,30 @@ def test_a_block_by_example_fails_the_run_with_its_place(iris):
     assert done.returncode != 0
     assert b"iris.dprep', activity 'iris', block 2 (DeriveColumnByExample), column 'Column': " in done.stdout + done.stderr
     assert iris.json("history", "list")[0]["status"] == "Failed"
+
+
+def test_custom_code_of_a_package_runs_in_the_run_and_nowhere_else(iris):
+    configure(iris, "UseSampling: false")
+    witness = iris.project.parent / "witness"
+    expression = f"open({str(witness)!r}, 'a').write(__import__('os').getcwd() + chr(10)) and 1"
+    write(iris.project / "iris.dprep", (
+        "iris", block("ReferenceActivityBlock", reference=reference("iris", "./iris.dsource")),
+        block("AddCustomColumnBlock", columnId="Mine", priorColumnId="Column5", codeBlockType=0, customExpression=expression)))
+    iris.write("use.py", "from azureml.dataprep import package\nprint(package.run('iris.dprep', dataflow_idx=0)['Mine'].sum())\n")
+
+    for words in ("check", "check --files", "check use.py", "check --dump iris.dprep", "project show", "experiment prepare -c local --check",
+                  "submit -c local iris.csv"):
+        iris.run(*words.split(), code=None)
+    iris.write("plain.py", "pass\n")
+    iris.run("submit", "-c", "local", "plain.py")  # its package travels
+    iris.run("history", "info", "last")
+    assert not witness.exists()
+
+    assert iris.text("submit", "-c", "local", "use.py").strip().endswith("151")
+
+    run = iris.json("history", "info", "last")["run_id"]
+    places = set(witness.read_text().splitlines())
+    assert places == {str(iris.home / "runs" / run / "work")}
+    for words in ("history info last", "history compare 1 2", "experiment diagnostics last", "history download last -d got"):
+        iris.run(*words.split(), code=None)
+    assert len(witness.read_text().splitlines()) == 151 and set(witness.read_text().splitlines()) == places

@@ -237,6 +237,30 @@ def test_garbage_goes_by_age_and_by_space(managed):
     assert environments(managed) == []
 
 
+def test_disk_counts_environments_and_prune_removes_those_unused_for_long(managed):
+    def size():
+        return next(part["bytes"] for part in managed.json("disk")["parts"] if part["part"] == "environments")
+
+    none = size()
+    managed.run("submit", "show.py")
+    one = size()
+    managed.write("aml_config/conda_dependencies.yml", conda("tinytool==2.0"))
+    managed.run("submit", "show.py")
+    two = size()
+    assert two > one > none and "environments" in managed.text("disk", "-o", "table")
+    newest, oldest = [entry["id"] for entry in environments(managed)]
+    long_ago = time.time() - 31 * 86400
+    os.utime(managed.home / "envs" / oldest / "used", (long_ago, long_ago))
+
+    assert managed.json("prune", "--dry-run", "--environments=32d")["environments"] == []
+    assert managed.json("prune", "--yes", "--environments=0")["environments"] == []
+    assert [entry["id"] for entry in managed.json("prune", "--dry-run")["environments"]] == [oldest]
+    assert len(environments(managed)) == 2
+    assert b"1 environment (" in managed.run("prune", "--environments", "30d", code=65).stderr
+    assert [entry["id"] for entry in managed.json("prune", "--yes", "--environments=30d")["environments"]] == [oldest]
+    assert [entry["id"] for entry in environments(managed)] == [newest] and size() < two
+
+
 def test_list_and_show(managed):
     managed.run("submit", "show.py")
     entry, = environments(managed)

@@ -75,6 +75,31 @@ def test_the_home_folder_is_never_a_project_of_what_is_below(ponk):
     assert ponk.json("history", "info", "last", cwd=home / "a")["project_path"] == str(home / "a")
 
 
+@pytest.mark.parametrize("mark", ["aml_config/local.compute", ".azureml/x", ".git/HEAD", ".git", "MLproject"])
+def test_what_makes_a_folder_a_project_for_those_below_it(ponk, tmp_path, mark):
+    home = tmp_path / "home"
+    project, below = home / "work", home / "work" / "a" / "b"
+    below.mkdir(parents=True)
+    texts = {"MLproject": "name: x\n", "aml_config/local.compute": "type: local\n", ".git": "gitdir: elsewhere\n"}
+
+    def mark_with(folder):
+        (folder / mark).parent.mkdir(exist_ok=True)
+        (folder / mark).write_text(texts.get(mark, ""))
+
+    def said_in(folder):
+        return ponk.run("check", "--files", cwd=folder, env={"HOME": str(home)}).stderr
+
+    # The home folder is none, whatever is in it.
+    mark_with(home)
+    assert b"which contains" not in said_in(below) + said_in(project)
+    mark_with(project)
+    assert f"project: {project}, which contains this folder".encode() in said_in(below)
+    assert b"which contains" not in said_in(project)
+    # The nearest one.
+    mark_with(below.parent)
+    assert f"project: {below.parent}, which contains this folder".encode() in said_in(below)
+
+
 @pytest.mark.parametrize("with_git", [False, True])
 def test_history_follows_a_folder_that_moved(ponk, tmp_path, with_git):
     old = tmp_path / "old"
