@@ -109,7 +109,7 @@ check_dependencies() {
 # The shape of the tree, which no compiler is needed for.
 check_tree() {
     local check
-    for check in check_layers.py check_layers_test.py check_try.py check_try_test.py check_words.py check_words_test.py check_guide_test.py group_sources_test.py; do
+    for check in check_layers.py check_layers_test.py check_try.py check_try_test.py check_words.py check_words_test.py check_named_tests.py check_named_tests_test.py check_guide_test.py group_sources_test.py; do
         /usr/bin/python3 "tools/$check" || return 1
     done
     mkdir -p build

@@ -29,6 +29,9 @@ def test_a_token_opens_the_page_without_what_is_the_owners(visit, served):
     page.get_by_role("button", name="Open").click()
     # The view that was asked for before the login.
     page.get_by_role("heading", name="Models", level=1).wait_for()
+    # As its client prints it at the end of a run.
+    page.evaluate("location.hash = '#/experiments/0/runs/ffffffffffffffffffffffffffffffff'")
+    page.get_by_text("ffffffffffffffffffffffffffffffff").wait_for()
     assert page.get_by_role("link", name="Settings").count() == 0
     assert page.locator("header .words").count() == 0
     served.run("token", "remove", "reader")

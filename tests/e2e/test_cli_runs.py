@@ -248,3 +248,11 @@ def test_many_metrics_are_shown_in_part_and_exported_whole(ponk):
     assert len(line["metrics"]) == 10502 and line["metrics"]["loss"]["count"] == 3000
     assert [point[0] for point in line["metrics"]["loss"]["points"]] == list(range(3000))
     assert len(line["metrics"]["curve"]["points"]) == 20000
+
+
+def test_hundreds_of_outputs_are_counted_for_people_and_listed_for_programs(ponk):
+    ponk.write("x.py", "for n in range(300): open('outputs/%03d' % n, 'w').close()\n")
+    ponk.run("submit", "x.py")
+    shown = ponk.text("history", "info", "last", "-o", "table")
+    assert "outputs/019" not in shown and "(301 files; -o json lists all)" in shown
+    assert ponk.json("history", "info", "last")["attachments"].count("outputs/") == 300

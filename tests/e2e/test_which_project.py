@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from test_cli_words import complete_in_bash
+
 GIT = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.c", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b.c"}
 
 
@@ -148,6 +150,17 @@ def test_a_new_folder_with_the_inode_of_a_deleted_one_is_not_it(ponk, tmp_path):
     new = tmp_path / "new"
     new.mkdir()
     assert runs_in(ponk, new) == []
+
+
+def test_completion_offers_the_runs_of_this_project(ponk, tmp_path):
+    other = tmp_path / "other"
+    for folder in (ponk.project, other):
+        folder.mkdir(exist_ok=True)
+        (folder / "x.py").write_text("pass\n")
+        ponk.run("submit", "x.py", cwd=folder)
+    ours, theirs = (ponk.json("history", "info", "last", cwd=folder)["run_id"] for folder in (ponk.project, other))
+    offered = complete_in_bash(ponk, f"{ponk.program} logs ''")
+    assert [any(run[-8:] in word for word in offered) for run in (ours, theirs)] == [True, False], offered
 
 
 def test_relink_says_which_project_a_folder_is(ponk, tmp_path):
