@@ -144,5 +144,24 @@ TEST_F(Travelling, WhatWasLeftOutIsCountedAlsoWhenNothingChanged)
     }
 }
 
+TEST_F(Travelling, AFileOfSecretsThatGitTracksIsToldAlsoWhenNothingChanged)
+{
+    git({"init", "-q"});
+    for (const auto* name : {".env", "a/.env.prod", "a/.env.example", "a/.envrc", "b/.env"})
+        write(name, "KEY=1");
+    git({"add", "-f", "."});
+    write(".gitignore", ".env.prod\n!/b/.env\n");
+    age();
+    for (int round = 0; round < 2; ++round) {
+        EXPECT_THAT(look().notices,
+                    ElementsAre("'.env', 'a/.env.prod' may hold secrets, and travel with the run "
+                                "because git tracks them; lines of .amlignore with their paths "
+                                "keep them out"));
+    }
+    write(".amlignore", "/.env\n!/a/.env.prod\n");
+    EXPECT_THAT(look().notices, ElementsAre());
+    EXPECT_THAT(files(), testing::Not(testing::Contains(".env")));
+}
+
 }  // namespace
 }  // namespace ponk::snapshot

@@ -206,6 +206,7 @@ bool TreeScan::visit_unchanged(int fd, std::uint32_t index, const CachedFolder& 
     auto& folder = folder_at(index);
     std::vector<CachedFile> below;
     std::vector<CachedFile> links;
+    std::vector<std::string_view> secrets;
     for (std::uint32_t i = 0; i < known.file_count; ++i) {
         const auto file = cache_->file(known.first_file + i);
         if (file.kind == EntryKind::folder) {
@@ -217,9 +218,12 @@ bool TreeScan::visit_unchanged(int fd, std::uint32_t index, const CachedFolder& 
             !status.same_version(file.status))
             return false;
         if (file.kind == EntryKind::link) links.push_back(file);
+        if (config::TravelRules::may_hold_secrets(file.name)) secrets.push_back(file.name);
     }
     for (const auto& link : links)
         note_link(path_below(folder.path, link.name), link.target);
+    for (const auto& name : secrets)
+        note_secrets(path_below(folder.path, name));
     counters_.files += known.file_count - below.size();
     folder.unchanged = true;
     folder.left_out = known.left_out;
@@ -265,6 +269,7 @@ Result<> TreeScan::list(std::size_t worker, int fd, ScannedFolder& folder)
             leave_out_long(path);
             continue;
         }
+        if (!is_folder && config::TravelRules::may_hold_secrets(name.text)) note_secrets(path);
         kept.push_back(name);
         length += name.text.size() + 1;
     }

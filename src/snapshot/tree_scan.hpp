@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -101,6 +102,8 @@ private:
     Result<bool> reuse(ScannedFile& file);
     static void skip(OpenFolder& open, ScannedFile& file);
     void note(std::string notice);
+    void note_secrets(const std::string& path);
+    [[nodiscard]] std::vector<std::string> tracked_secrets();
     void note_link(const std::string& path, std::string_view target);
 
     const ObjectStore& store_;
@@ -121,8 +124,9 @@ private:
     void leave_out_long(const std::string& path);
     Synced<LongPaths> long_paths_;
     Synced<std::vector<std::string>> notices_;
-    Synced<KeyedMap<std::string>> links_;   // path, target
-    std::vector<os::NameList> name_lists_;  // one per worker, like the storers
+    Synced<std::set<std::string>> secrets_;  // paths of files that travel, by their names
+    Synced<KeyedMap<std::string>> links_;    // path, target
+    std::vector<os::NameList> name_lists_;   // one per worker, like the storers
     std::vector<std::unique_ptr<FileStorer>> storers_;
 };
 

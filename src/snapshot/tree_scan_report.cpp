@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a scan has to tell: links that leave the tree, what was left out.
 #include "base/text.hpp"
+#include "config/ignore/what_travels.hpp"
 #include "snapshot/link_way.hpp"
 #include "snapshot/tree_scan.hpp"
 
@@ -30,7 +31,23 @@ std::vector<std::string> TreeScan::notices()
                                       printable(long_paths->first)));
     }
     std::sort(notices.begin(), notices.end());  // threads found them in any order
+    if (const auto secrets = tracked_secrets(); !secrets.empty())
+        notices.push_back(config::secrets_notice(secrets));
     return notices;
+}
+
+// Files of secrets travel when git tracks them, which may be by mistake, or when a line of an
+// ignore file names them.
+std::vector<std::string> TreeScan::tracked_secrets()
+{
+    std::vector<std::string> tracked;
+    const auto* const rules = options_.ignore.rules;
+    if (rules == nullptr) return tracked;
+    for (const auto& path : *secrets_.lock()) {
+        const auto decision = rules->explain(path, false);
+        if (decision && !decision->rule.empty()) tracked.push_back(path);
+    }
+    return tracked;
 }
 
 LeftOut TreeScan::left_out() const
@@ -52,6 +69,11 @@ LeftOut TreeScan::left_out() const
 void TreeScan::note(std::string notice)
 {
     notices_.lock()->push_back(std::move(notice));
+}
+
+void TreeScan::note_secrets(const std::string& path)
+{
+    secrets_.lock()->insert(path);
 }
 
 void TreeScan::leave_out_long(const std::string& path)

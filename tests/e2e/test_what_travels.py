@@ -45,6 +45,25 @@ def test_submit_names_what_it_left_out_and_check_says_why(ponk):
         {"path": ".venv/", "rule": "built-in rule: .venv/"}, {"path": "data/", "rule": ".gitignore:2: data/"}]
 
 
+def test_a_file_of_secrets_that_git_tracks_travels_with_a_warning(ponk):
+    ponk.write("list.py", LIST)
+    ponk.write(".env", "KEY=1")
+    git(ponk, "init", "-q")
+    told = b"'.env' may hold secrets, and travels with the run because git tracks it; a line of .amlignore with its path keeps it out"
+    assert told not in ponk.run("submit", "list.py").stderr and travelled(ponk) == []
+
+    git(ponk, "add", "-f", ".env")
+    for _ in range(2):  # the second from the cache
+        done = ponk.run("submit", "list.py")
+        assert done.stderr.count(told) == 1 and b".env\n" in done.stdout
+    assert told in ponk.run("check", "--files").stderr
+
+    ponk.write(".amlignore", "/.env\n")
+    assert told not in ponk.run("submit", "list.py").stderr and travelled(ponk) == [".amlignore"]
+    ponk.write(".amlignore", "!/.env\n")
+    assert told not in ponk.run("submit", "list.py").stderr and travelled(ponk) == [".amlignore", ".env"]
+
+
 def test_lines_of_amlignore_win_and_the_others_stay(ponk):
     ponk.write("list.py", LIST)
     ponk.write(".gitignore", "data/\n*.bin\n")

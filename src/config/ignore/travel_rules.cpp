@@ -94,6 +94,14 @@ std::string_view TravelRules::built_in_rules()
            "!.env.dist\n";
 }
 
+bool TravelRules::may_hold_secrets(std::string_view name)
+{
+    // The built-in rules have no other names that begin like this.
+    if (!name.starts_with(".env")) return false;
+    static const auto rules = IgnoreRules::parse(built_in_rules());
+    return rules.ignores_entry(name, false);
+}
+
 std::string TravelRules::Repository::path_in(std::string_view path) const
 {
     return prefix + std::string(path.substr(std::min(skipped, path.size())));

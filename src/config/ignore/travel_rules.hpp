@@ -43,8 +43,10 @@ public:
     };
     struct Decision {
         Fate fate = Fate::travels;
-        std::string rule;  // of what does not travel: ".gitignore:3: data/", "built-in rule: .venv"
-        bool own = false;  // by our own rules: nobody expects it to travel
+        // Of what does not travel, or only as git tracks it: ".gitignore:3: data/",
+        // "built-in rule: .venv/".
+        std::string rule;
+        bool own = false;      // by our own rules: nobody expects it to travel
         bool by_mark = false;  // of a folder: by a file in it
     };
 
@@ -56,6 +58,8 @@ public:
     Result<FolderPtr> folder(std::string_view path) const;
     // `path` is relative to the project, and lies directly in `folder`.
     Result<Decision> decide(const Folder& folder, std::string_view path, bool is_directory) const;
+    // A name such as '.env', which the built-in rules keep out as a file of secrets.
+    static bool may_hold_secrets(std::string_view name);
     // For a single path: asks about the folders above first.
     Result<Decision> explain(std::string_view path, bool is_directory) const;
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/ignore/what_travels.hpp"
 
+#include "base/text.hpp"
 #include "os/tree.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <dirent.h>
@@ -60,6 +63,8 @@ what_travels(const os::Path& project,
             os::FileStatus status;
             if (os::status_at(fd.get(), name.text.data(), status) != 0 || !status.is_file())
                 continue;
+            if (!decision.rule.empty() && TravelRules::may_hold_secrets(name.text))
+                out.tracked_secrets.push_back(path);
             ++out.files;
             out.bytes += status.size;
             parts[part].bytes += status.size;
@@ -73,7 +78,25 @@ what_travels(const os::Path& project,
     std::sort(out.left_out.begin(), out.left_out.end(), [](const auto& left, const auto& right) {
         return left.path < right.path;
     });
+    std::sort(out.tracked_secrets.begin(), out.tracked_secrets.end());
     return out;
+}
+
+std::string secrets_notice(const std::vector<std::string>& paths)
+{
+    constexpr std::size_t most_named = 3;
+    std::vector<std::string> shown;
+    for (const auto& path : paths) {
+        if (shown.size() == most_named) break;
+        shown.push_back("'" + printable(path) + "'");
+    }
+    auto text = join(shown, ", ");
+    if (paths.size() > most_named) text += fmt::format(" and {} more", paths.size() - most_named);
+    return text + (paths.size() == 1
+                       ? " may hold secrets, and travels with the run because git tracks it; a "
+                         "line of .amlignore with its path keeps it out"
+                       : " may hold secrets, and travel with the run because git tracks them; "
+                         "lines of .amlignore with their paths keep them out");
 }
 
 }  // namespace ponk::config

@@ -27,7 +27,12 @@ struct WhatTravels {
     std::uint64_t bytes = 0;
     std::vector<Part> largest;      // three at most, largest first
     std::vector<LeftOut> left_out;  // sorted
+    // Files of secrets that travel only because git tracks them, sorted.
+    std::vector<std::string> tracked_secrets;
 };
+
+// One line about them, for people. `paths` is not empty.
+std::string secrets_notice(const std::vector<std::string>& paths);
 
 // Reads no file but those of rules. `ignored`: what stays out besides.
 Result<WhatTravels>

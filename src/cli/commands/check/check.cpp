@@ -110,6 +110,8 @@ Outcome list_files(Context& context)
     JsonArray left_out;
     for (const auto& each : found.left_out)
         left_out.push_back(JsonObject{{"path", each.path}, {"rule", each.rule}});
+    if (!found.tracked_secrets.empty())
+        context.note("{}", config::secrets_notice(found.tracked_secrets));
     if (context.format() == output::Format::table && !context.has_query()) {
         TRY(context.print(Json(std::move(left_out))));
         context.note("{} files, {} travel with a run; {} left out",
