@@ -8,7 +8,10 @@
 #include "engine/maintenance/environments.hpp"
 #include "engine/maintenance/maintenance.hpp"
 #include "engine/run/trim_copies.hpp"
+#include "os/variables.hpp"
 #include "os/wait.hpp"
+
+#include <fmt/format.h>
 
 #include <pthread.h>
 
@@ -40,6 +43,35 @@ Result<> told(const std::vector<std::string>& problems)
     return fail(ErrorKind::unavailable, "{}", join(problems, "; "));
 }
 
+std::string removed_text(const engine::PruneReport& report)
+{
+    constexpr std::size_t most_named = 10;
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;
+    std::vector<std::string> names;
+    for (const auto& copy : report.copies) {
+        files += copy.files;
+        bytes += copy.bytes;
+        if (names.size() < most_named) names.push_back(copy.run.id.brief());
+    }
+    if (report.copies.size() > most_named) names.emplace_back("…");
+    return fmt::format("removed what {} run{} left outside of outputs, {} file{}, {} (limits: "
+                       "PONK_COPY_KEEP_DAYS, PONK_COPY_KEEP_SIZE): {}",
+                       report.copies.size(),
+                       report.copies.size() == 1 ? "" : "s",
+                       files,
+                       files == 1 ? "" : "s",
+                       byte_size_text(bytes),
+                       join(names, ", "));
+}
+
+// How long to wait before each look at what is due.
+std::chrono::seconds pause()
+{
+    const auto value = parse_integer(os::variable(os::own_variables(), "PONK_JANITOR_SECONDS"));
+    return value && *value > 0 && *value <= 86'400 ? std::chrono::seconds(*value) : 5min;
+}
+
 Result<> problems_of(const executor::EnvironmentGarbage& report)
 {
     return told(report.problems);
@@ -48,7 +80,7 @@ Result<> problems_of(const executor::EnvironmentGarbage& report)
 }  // namespace
 
 Janitor::Janitor(const engine::Context& context, MetricsToRead without_metrics, Chores::Tell tell)
-    : context_(context), without_metrics_(std::move(without_metrics)),
+    : context_(context), without_metrics_(std::move(without_metrics)), tell_(tell),
       chores_(context.history, std::move(tell))
 {
     chores_.add("compact", 0, [this](auto) { return context_.history.compact_all(); });
@@ -61,7 +93,10 @@ Janitor::Janitor(const engine::Context& context, MetricsToRead without_metrics, 
     });
     chores_.add("copies", day_ms, [this](auto stop) {
         return engine::prune(context_, {.copies = context_.copy_rules}, stop)
-            .and_then([](const auto& report) { return told(report.problems); });
+            .and_then([this](const auto& report) {
+                if (!report.copies.empty()) tell_("janitor: copies: " + removed_text(report));
+                return told(report.problems);
+            });
     });
     chores_.add("environments", day_ms, [this](auto stop) {
         return problems_of(
@@ -87,7 +122,7 @@ void Janitor::work(std::stop_token stop)
     ::pthread_setname_np(::pthread_self(), "ponk-janitor");
     read_metrics(stop);
     static_cast<void>(engine::trim_copies(context_, stop));
-    while (os::sleep_for(5min, stop)) {
+    while (os::sleep_for(pause(), stop)) {
         without_metrics_ = {std::move(without_metrics_.put_off)};
         read_metrics(stop);
         chores_.work(wall_milliseconds(), boot_milliseconds(), stop);

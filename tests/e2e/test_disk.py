@@ -88,6 +88,33 @@ def test_prune_frees_the_store_of_deleted_runs_at_once(ponk):
     assert part(ponk.json("disk"), "snapshots") <= before - 4_000_000
 
 
+def test_the_daemon_removes_old_copies_by_itself_and_says_so(ponk):
+    ponk.write("x.py", "open('big.bin', 'wb').write(bytes(3_000_000)); open('outputs/o', 'w').write('kept')\n")
+    runs = []
+    for _ in range(3):
+        done = ponk.run("submit", "x.py")
+        assert b"copies it into the project; it is removed after 30 days" in done.stderr
+        runs.append(ponk.json("history", "info", "last")["run_id"])
+    first, aged, newest = runs
+    age(ponk, aged, 31)
+
+    ponk.environment.update(PONK_COPY_KEEP_SIZE="4000000", PONK_JANITOR_SECONDS="1")
+    ponk.run("runs")  # starts it
+
+    log, end = ponk.home / "daemon.log", time.monotonic() + 60
+    while "janitor: copies: " not in log.read_text() and time.monotonic() < end:
+        time.sleep(0.05)
+    line, = [line for line in log.read_text().splitlines() if "janitor: copies: " in line]
+    assert "removed what 2 runs left outside of outputs, 2 files, " in line and line.endswith(f": {aged[-8:]}, {first[-8:]}"), line
+    assert [find_copy(ponk, run) is None for run in runs] == [True, True, False]
+    for run in (first, aged):
+        ponk.run("history", "download", run, "-d", ponk.project.parent / run)
+        assert (ponk.project.parent / run / "outputs/o").read_text() == "kept"
+    ponk.environment["PONK_COPY_KEEP_DAYS"] = "0"
+    ponk.run("daemon", "stop")
+    assert b"copies it into the project\n" in ponk.run("submit", "x.py").stderr
+
+
 @pytest.mark.parametrize("age_text", ["soon", "-3d", "3y"])
 def test_a_wrong_age_is_a_wrong_word(ponk, age_text):
     done = ponk.run("prune", f"--copies={age_text}", code=64)

@@ -268,12 +268,24 @@ Result<> Supervisor::keep_files(executor::Rest& rest,
 {
     if (!rest.left.empty()) {
         const bool one = rest.left_files == 1;
+        // Other hosts have limits of their own.
+        const auto days =
+            std::chrono::duration_cast<std::chrono::hours>(context_.copy_rules.largest_age)
+                .count() /
+            24;
+        const auto until = days > 0 && spec_.location.kind == model::Location::Kind::here
+                               ? fmt::format("; {} removed after {} day{}",
+                                             one ? "it is" : "they are",
+                                             days,
+                                             days == 1 ? "" : "s")
+                               : "";
         notices.push_back(fmt::format("{} {} kept in the run's copy of the project: 'ponk "
-                                      "experiment return {}' copies {} into the project",
+                                      "experiment return {}' copies {} into the project{}",
                                       rest.left,
                                       one ? "is" : "are",
                                       run_.id.brief(),
-                                      one ? "it" : "them"));
+                                      one ? "it" : "them",
+                                      until));
     }
     for (auto& notice : rest.notices)
         notices.push_back(std::move(notice));
