@@ -138,6 +138,8 @@ struct LatestMetric {
     std::int64_t count = 0;  // points of this key
     // All points in the order of arrival, where the latest is one of a list that is not too long.
     std::vector<model::MetricPoint> list = {};
+    // Of the key among those of its run, in the order in which they were first logged.
+    std::int64_t place = 0;
 };
 
 // A stretch of a run's keys in their order.

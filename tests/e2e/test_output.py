@@ -59,7 +59,7 @@ def test_progress_is_few_lines_in_a_pipe(ponk):
 def test_lists_are_lists_in_the_record_and_no_columns(ponk):
     ponk.write("x.py", LISTS)
     said = ponk.run("submit", "x.py").stderr.decode()
-    assert "Accuracy 0.5, live 1, long 4999.0 (last of 5000), loss 1.5 (last of 3)" in said
+    assert "loss 1.5 (last of 3), Accuracy 0.5, long 4999.0 (last of 5000), live 1" in said
 
     record = ponk.json("history", "last")
 

@@ -70,6 +70,21 @@ def test_the_signal_has_its_name_in_the_record_too(ponk):
     assert ponk.json("history", "info", "last")["exit_code"] == 139
 
 
+def test_metrics_are_told_in_the_order_in_which_they_were_logged(ponk):
+    ponk.write("train.py", "import ponk\nponk.log('zeta', 1)\nfor step in range(3):\n    ponk.log('loss', 1 / (step + 1))\n"
+                           "    ponk.log('acc', step)\nponk.log('beta', 4)\n")
+
+    done = ponk.run("submit", "train.py")
+
+    assert b"metrics: zeta 1, loss 0.333333, acc 2, beta 4" in done.stderr, done.stderr
+    assert list(ponk.json("history", "info", "last")["metrics"]) == ["zeta", "loss", "acc", "beta"]
+    shown = ponk.text("history", "info", "last", "-o", "table").split("\n\n")
+    table = next(part for part in shown if part.lstrip().startswith("zeta"))
+    assert [line.split()[0] for line in table.splitlines()] == ["zeta", "loss", "acc", "beta"]
+    charts = [part.split()[0] for part in shown if part.split()[:1] in (["loss"], ["acc"])]
+    assert charts == ["loss", "acc"], shown
+
+
 def test_the_daemon_of_a_removed_program_ends(ponk, tmp_path):
     copy, original = tmp_path / "ponk", ponk.program
     shutil.copy(original, copy)

@@ -7,6 +7,7 @@
 #include "model/run_state.hpp"
 #include "model/run_words.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -112,6 +113,7 @@ Result<Json> with_metrics(const Services& services,
     auto metrics = TRY(services.history().latest_metrics(run.id, {.limit = most_metrics}));
     const bool may_be_more = metrics.size() == most_metrics;
     if (may_be_more) TRY(add_named_metrics(services, run, names, metrics));
+    std::ranges::stable_sort(metrics, {}, &store::LatestMetric::place);
     auto json = run_json(run, metrics, experiment);
     if (const auto outage = services.engine.outage(run.id)) {
         json.as_object().set(

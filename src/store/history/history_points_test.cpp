@@ -75,6 +75,25 @@ TEST_F(PointsTest, WhatIsLoggedIsThereForWhoeverAsksNext)
     EXPECT_EQ(history_->log_points(RunId::make(), {}).error().kind(), ErrorKind::not_found);
 }
 
+TEST_F(PointsTest, KeysKnowTheOrderInWhichTheyWereFirstLogged)
+{
+    const auto in_order = [this] {
+        auto latest = history_->latest_metrics(id_).value();
+        std::ranges::sort(latest, {}, &LatestMetric::place);
+        std::vector<std::string> keys;
+        for (const auto& each : latest)
+            keys.push_back(each.point.key);
+        return keys;
+    };
+    ASSERT_TRUE(log({point("zeta", 1, 1), point("acc", 1, 1)}));
+    ASSERT_TRUE(log({point("zeta", 2, 2), point("loss", 1, 2)}));
+    EXPECT_THAT(in_order(), ElementsAre("zeta", "acc", "loss"));
+
+    ASSERT_TRUE(history_->compact_all());
+    ASSERT_TRUE(log({point("mse", 1, 3), point("acc", 2, 3), point("beta", 1, 3)}));
+    EXPECT_THAT(in_order(), ElementsAre("zeta", "acc", "loss", "mse", "beta"));
+}
+
 TEST_F(PointsTest, ASearchSeesWhatWasLogged)
 {
     RunSearch search;

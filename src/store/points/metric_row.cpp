@@ -38,7 +38,9 @@ LatestMetric latest_of(const db::Statement& row)
              row.integer(3),
              row.integer(4),
              form(row, 5)},
-            row.integer(6)};
+            row.integer(6),
+            {},
+            row.integer(7)};
 }
 
 }  // namespace

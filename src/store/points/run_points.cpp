@@ -5,6 +5,7 @@
 #include "store/points/series.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -15,8 +16,12 @@ using model::MetricPoint;
 
 namespace {
 
+// Keys that only the tail has come behind all others.
+constexpr std::int64_t place_in_tail = std::numeric_limits<std::int64_t>::max() / 2;
+
 KeyPoints key_points(GrownKey grown)
 {
+    if (!grown.before) grown.latest.place = place_in_tail;
     return {grown.before ? grown.before->row : 0, std::move(grown.latest), std::move(grown.added)};
 }
 
@@ -61,10 +66,14 @@ Result<std::map<std::string, KeyPoints>> add_tail(db::Connection& connection,
         return a.point.key < b.point.key;
     };
     std::map<std::string, KeyPoints> in_tail;
+    std::int64_t number = 0;
     for (const auto& key : points.keys()) {
+        ++number;
         if (range.after && key.key <= *range.after) continue;
         if (all.size() >= range.limit && key.key > all.back().point.key) continue;
-        in_tail.emplace(key.key, key_points(TRY(grow_key(connection, run, key))));
+        auto grown = key_points(TRY(grow_key(connection, run, key)));
+        if (grown.row == 0) grown.latest.place += number;
+        in_tail.emplace(key.key, std::move(grown));
     }
     const auto compacted = static_cast<std::ptrdiff_t>(all.size());
     for (const auto& [name, key] : in_tail) {

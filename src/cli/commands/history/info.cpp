@@ -43,16 +43,18 @@ constexpr std::size_t most_names = 200;
 constexpr int most_points = 400;
 constexpr std::size_t tail_lines = 20;
 
-// The curves of all metrics of the script with more than one step.
-Result<std::string> charts(Daemon& daemon, const std::string& id, const output::Terminal& terminal)
+// The curves of all metrics of the script with more than one step, in the order of the record.
+Result<std::string> charts(Daemon& daemon, const Json& record, const output::Terminal& terminal)
 {
-    const Json answer = TRY(daemon.get(
-        fmt::format("/runs/{}/metrics?points={}&limit={}", id, most_points, most_names)));
+    const Json answer = TRY(daemon.get(fmt::format(
+        "/runs/{}/metrics?points={}&limit={}", record.text("run_id"), most_points, most_names)));
     std::string text;
     std::size_t drawn = 0;
     if (!answer["metrics"].is_object()) return text;
-    for (const auto& [name, metric] : answer["metrics"].as_object()) {
-        if (name.starts_with(model::system_prefix)) continue;
+    const Json metrics = script_metrics(record["metrics"]);
+    for (const auto& [name, value] : metrics.as_object()) {
+        const Json& metric = answer["metrics"][name];
+        if (metric.is_null()) continue;
         const output::Series series = series_of(name, metric);
         if (!has_steps(series) || drawn == most_charts) continue;
         ++drawn;
@@ -166,7 +168,7 @@ Outcome run(Context& context, const Invocation& words)
         if (const auto table = metrics_table(record, terminal); !table.empty())
             TRY(Context::print_text("\n" + table));
         if (terminal.width == 0) terminal.width = 80;
-        TRY(Context::print_text(TRY(charts(*daemon, id, terminal))));
+        TRY(Context::print_text(TRY(charts(*daemon, record, terminal))));
         TRY(Context::print_text(TRY(system_part(*daemon, record, terminal))));
     }
     const std::string status = record.text("status");
