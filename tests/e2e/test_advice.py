@@ -23,6 +23,18 @@ def test_an_option_of_the_script_before_the_script(project, words, option):
     assert project.text("submit", "train.py", *[word for word in words if word != "train.py"]).startswith("[")
 
 
+@pytest.mark.parametrize("mlproject", [None, "entry_points: {main: {command: 'true'}}\n"])
+def test_a_program_in_the_place_of_a_script(project, mlproject):
+    if mlproject:
+        project.write("MLproject", mlproject)
+    told = said(project.run("submit", "torchrun", "--nproc-per-node", "2", "train.py", "a b", code=66))
+    assert "'torchrun' " in told and "'ponk submit -- torchrun --nproc-per-node 2 train.py 'a b''" in told
+    assert ("Entry points are: main." in told) == bool(mlproject)
+    # A slip in a script's name is that.
+    told = said(project.run("submit", "trian.py", code=66))
+    assert "'ponk submit -- " not in told and ("Did you mean 'train.py'?" in told) == (not mlproject)
+
+
 def test_a_verb_of_others_for_looking_at_a_run(project):
     assert "Use 'ponk history info'" in said(project.run("show", "last", code=64))
 

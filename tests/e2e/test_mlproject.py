@@ -86,6 +86,19 @@ def test_what_cannot_be_done_is_refused_before_there_is_a_run(project, words, to
     assert project.json("history", "list") == []
 
 
+def test_keys_that_an_entry_point_does_not_have_are_named_with_their_place(project):
+    project.write("MLproject", "entry_points:\n  main:\n    parametres:\n      alpha: float\n    command: python3 show.py\n"
+                               "  data:\n    command: cat {file}\n    parameters:\n      file: {type: path, defualt: x}\n")
+
+    told = project.run("submit").stderr.decode()
+
+    assert "MLproject:3:5: warning: the entry point 'main' has no key 'parametres'; it is ignored" in told, told
+    assert "Did you mean 'parameters'?" in told
+    assert "MLproject:9:26: warning: the parameter 'file' has no key 'defualt'; it is ignored" in told
+    checked = project.json("check")
+    assert [(one["line"], one["code"]) for one in checked if one["code"] == "unknown-key"] == [(3, "unknown-key"), (9, "unknown-key")]
+
+
 @pytest.mark.parametrize("words", [["-e", "main", "show.py"], ["-P", "alpha", "show.py"], ["-P", "a=1", "-m", "show"]])
 def test_words_that_contradict_each_other_are_a_wrong_command_line(project, words):
     project.run("submit", *words, code=64)

@@ -27,6 +27,14 @@ def rows_of(text):
     return {line.split()[0]: line.split(None, 1)[1].strip() for line in text.splitlines() if len(line.split(None, 1)) == 2}
 
 
+def test_every_command_that_removes_something_takes_y(ponk):
+    for words in ("environment remove ffff", "secret remove none", "token remove none", "session remove none", "runconfiguration delete none",
+                  "project delete none", "history delete ffff", "experiment clean ffff", "computetarget detach none"):
+        for yes in ("-y", "--yes"):
+            ponk.run(*words.split(), yes, code=66)
+    ponk.run("prune", "-y")
+
+
 def test_tags_and_parameters_are_shown(ponk):
     ponk.write("x.py", "import ponk\nponk.log_params(lr=0.1, note='a b')\nponk.set_tag('stage', 'final')\n")
     ponk.run("submit", "--tag", "team=x", "x.py")

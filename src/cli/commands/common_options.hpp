@@ -59,5 +59,10 @@ inline constexpr Option sync = {
     .choices = sync_words};
 
 inline constexpr Option yes = {.name = "yes", .brief = "y", .help = "Do not ask for confirmation."};
+// Of commands that never ask, so that a script can give it to all that remove something.
+inline constexpr Option needless_yes = {.name = yes.name,
+                                        .brief = yes.brief,
+                                        .help = "Not needed: this command does not ask.",
+                                        .shown = Option::Shown::no};
 
 }  // namespace ponk::cli::common

@@ -29,6 +29,24 @@ std::optional<std::string> default_of(const Node& value)
     return value.text;
 }
 
+// MLflow passes over keys that it does not know; that may be a slip.
+void warn_of_unknown_keys(const Node& map,
+                          const std::string& what,
+                          const std::vector<std::string>& known,
+                          Report& report)
+{
+    for (const auto& member : map.members) {
+        if (std::find(known.begin(), known.end(), member.key) != known.end()) continue;
+        const auto near = nearest(member.key, known);
+        report.warning(
+            member.place,
+            "unknown-key",
+            fmt::format("{} has no key '{}'; it is ignored", what, printable(member.key)),
+            near ? fmt::format("Did you mean '{}'?", *near)
+                 : fmt::format("Keys are: {}.", join(known, ", ")));
+    }
+}
+
 // "name: float", "name: {type: float, default: 0.1}"
 EntryParameter read_parameter(const Member& member, Report& report)
 {
@@ -36,6 +54,10 @@ EntryParameter read_parameter(const Member& member, Report& report)
     Located<std::string> type;
     if (member.value.is_map()) {
         const SectionReader reader(&member.value);
+        warn_of_unknown_keys(member.value,
+                             fmt::format("the parameter '{}'", printable(member.key)),
+                             {"type", "default"},
+                             report);
         reader.read("type", type);
         if (const Node* value = member.value.find("default"))
             parameter.default_value = default_of(*value);
@@ -96,6 +118,10 @@ EntryPoint read_entry(const Member& member, Report& report)
                      "An entry point has the keys 'command' and 'parameters'.");
         return entry;
     }
+    warn_of_unknown_keys(member.value,
+                         fmt::format("the entry point '{}'", printable(member.key)),
+                         {"command", "parameters"},
+                         report);
     const SectionReader reader(&member.value);
     reader.read("command", entry.command);
     if (!entry.command.given()) {

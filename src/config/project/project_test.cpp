@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/project/check.hpp"
+#include "config/project/enclosing_project.hpp"
 #include "config/project/project.hpp"
 #include "config/text/reading_test_support.hpp"
 
@@ -25,6 +26,22 @@ std::string checked(const TemporaryFolder& folder)
             "{}{}:{}:{} {}", text.empty() ? "" : "\n", d.file, d.line, d.column, d.code);
     }
     return text;
+}
+
+TEST(EnclosingProject, IsNeverTheHomeFolderNorTheRoot)
+{
+    const TemporaryFolder folder;
+    const auto below = folder.path() / "a" / "b";
+    std::filesystem::create_directories(below);
+    const auto found = [&](const os::Path& home, const os::Path& known) {
+        return enclosing_project(below, home, [&](const os::Path& each) { return each == known; });
+    };
+    EXPECT_EQ(found("/nowhere", folder.path()), folder.path());
+    EXPECT_EQ(found(folder.path(), folder.path()), below);
+    EXPECT_EQ(found("/nowhere", "/"), below);
+    EXPECT_EQ(found("/nowhere", below), below);
+    // What is above the home folder is not looked at.
+    EXPECT_EQ(found(folder.path() / "a", folder.path()), below);
 }
 
 TEST(Project, RunsLocallyWithoutAnyFile)

@@ -39,9 +39,28 @@ std::string expand_home(const std::string& path, const std::vector<std::string>&
     return path;
 }
 
+// A word that no file has, without an extension, is most likely a program: 'torchrun train.py'.
+std::string program_advice(const RunRequest& request)
+{
+    constexpr std::size_t most_words = 12;
+    if (!request.script || Path(*request.script).has_extension() ||
+        request.script->find_first_of("/\\") != std::string::npos)
+        return {};
+    auto words = request.arguments;
+    words.insert(words.begin(), *request.script);
+    const bool is_long = words.size() > most_words;
+    words.resize(std::min(words.size(), most_words));
+    for (auto& word : words)
+        word = printable(shell_word(word));
+    return "To run a program, write '--' before it: 'ponk submit -- " + join(words, " ") +
+           (is_long ? " …'." : "'.");
+}
+
 // The script as it is named in the snapshot: relative, inside, there, and not ignored.
-Result<std::string>
-resolve_script(const Path& project, const std::string& script, const std::string& folder = "")
+Result<std::string> resolve_script(const Path& project,
+                                   const std::string& script,
+                                   const std::string& folder = "",
+                                   const std::string& advice = "")
 {
     std::error_code ignored;
     if (!folder.empty() && std::filesystem::exists(project / folder / script, ignored))
@@ -78,7 +97,9 @@ resolve_script(const Path& project, const std::string& script, const std::string
         const auto close = nearest(script, names);
         return tl::unexpected(Error(ErrorKind::not_found,
                                     "script " + os::in_quotes(script) + " does not exist",
-                                    close ? "Did you mean '" + *close + "'?" : hint));
+                                    close            ? "Did you mean '" + *close + "'?"
+                                    : advice.empty() ? hint
+                                                     : advice));
     }
     if (!std::filesystem::is_regular_file(status)) {
         return tl::unexpected(Error(ErrorKind::invalid_argument,
@@ -157,7 +178,9 @@ Result<> resolve_entry_point(ResolvedRun& report,
                              const Submitter& submitter)
 {
     auto& program = report.spec.program;
-    const auto given = TRY(given_parameters(request));
+    const bool is_unknown =
+        resolved.mlproject && request.entry_point.empty() && !resolved.mlproject->find(name);
+    const auto given = is_unknown ? request.parameters : TRY(given_parameters(request));
     if (!resolved.mlproject) {
         // 'mlflow run -e train.py' needs no MLproject.
         if (Path(name).extension().empty())
@@ -175,7 +198,11 @@ Result<> resolve_entry_point(ResolvedRun& report,
         report.parameters = given;
         return {};
     }
-    auto command = TRY(entry_command(resolved, name, given, report.project));
+    auto command =
+        TRY(entry_command(resolved, name, given, report.project).map_error([&](const Error& error) {
+            const auto advice = is_unknown ? program_advice(request) : "";
+            return advice.empty() ? error : error.with_hint(error.hint() + " " + advice);
+        }));
     const auto has_input = [&](const std::string& input) {
         return std::any_of(request.inputs.begin(), request.inputs.end(), [&](const auto& other) {
             return other == input || other.ends_with("=" + input);
@@ -231,7 +258,8 @@ Result<> resolve_arguments(ResolvedRun& report,
     if (const auto entry = config::entry_point_of(project, configuration, request))
         return resolve_entry_point(report, request, *entry, resolved, submitter);
     if (request.script) {
-        program.script = TRY(resolve_script(report.project, *request.script, request.folder));
+        program.script = TRY(resolve_script(
+            report.project, *request.script, request.folder, program_advice(request)));
         for (const auto& [key, value] : request.parameters) {
             program.arguments.push_back("--" + key);
             program.arguments.push_back(value);

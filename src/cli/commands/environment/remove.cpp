@@ -9,7 +9,7 @@ namespace ponk::cli {
 namespace environment_remove_command {
 
 constexpr Positional positionals[] = {common::environment};
-constexpr Option options[] = {common::machine};
+constexpr Option options[] = {common::machine, common::needless_yes};
 constexpr Example examples[] = {
     {"ponk environment remove 4f1e",
      "Free its disk space. The next run that needs it builds it again."},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/common_options.hpp"
 #include "cli/commands/named.hpp"
 #include "cli/syntax/suggest.hpp"
 #include "config/project/project.hpp"
@@ -12,7 +13,7 @@
 namespace ponk::cli {
 namespace runconfiguration_delete_command {
 
-constexpr Option options[] = {named::configuration_option};
+constexpr Option options[] = {named::configuration_option, common::needless_yes};
 constexpr Positional positionals[] = {named::configuration};
 
 Failure absent(const os::Path& folder, const std::string& name)

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/common_options.hpp"
 #include "cli/syntax/suggest.hpp"
 #include "net/target.hpp"
 
@@ -16,6 +17,7 @@ constexpr Option options[] = {
     {.name = "purge",
      .help =
          "Also delete all earlier values of the secret. Logs of earlier runs will then show them."},
+    common::needless_yes,
 };
 
 Outcome run(Context& context, const Invocation& words)

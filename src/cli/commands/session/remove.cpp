@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/common_options.hpp"
 #include "net/target.hpp"
 
 namespace ponk::cli {
@@ -9,6 +10,8 @@ namespace session_remove_command {
 constexpr Positional positionals[] = {
     {.name = "ID", .help = "The session's id."},
 };
+
+constexpr Option options[] = {common::needless_yes};
 
 Outcome run(Context& context, const Invocation& words)
 {
@@ -30,6 +33,7 @@ constinit const Command cmd_session_remove = {
     .path = "session remove",
     .summary = "End a session of the page",
     .description = "A session that was made with a token also ends with that token.",
+    .options = session_remove_command::options,
     .positionals = session_remove_command::positionals,
     .run = session_remove_command::run,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/common_options.hpp"
 #include "net/target.hpp"
 
 namespace ponk::cli {
@@ -9,6 +10,8 @@ namespace token_remove_command {
 constexpr Positional positionals[] = {
     {.name = "NAME", .help = "Name of the token."},
 };
+
+constexpr Option options[] = {common::needless_yes};
 
 Outcome run(Context& context, const Invocation& words)
 {
@@ -30,6 +33,7 @@ constinit const Command cmd_token_remove = {
     .path = "token remove",
     .summary = "Revoke a token",
     .description = "After 'local' is revoked, the next 'ponk tracking env' creates a new one.",
+    .options = token_remove_command::options,
     .positionals = token_remove_command::positionals,
     .run = token_remove_command::run,
 };
