@@ -139,6 +139,17 @@ def test_files_of_the_project_name_the_packages(offline, name, text):
     assert submit(offline, "show.py")[0].split()[0] == "2.0"
 
 
+def test_a_file_that_an_old_configuration_leaves_to_the_user_is_told(offline):
+    offline.write("requirements.txt", "tinytool==1.0\n")
+    offline.write("aml_config/local.runconfig", "Target: local\nFramework: Python\n")
+    _, told = submit(offline, "who.py")
+    assert told.count("'requirements.txt' is not used: on target 'local'") == 1, told
+    assert submit(offline, "-d", "requirements.txt", "show.py")[0].startswith("1.0 ")
+    offline.write("aml_config/local.runconfig", "Target: local\nFramework: Python\nManagedEnvironment: true\n")
+    out, told = submit(offline, "show.py")
+    assert out.startswith("1.0 ") and "is not used" not in told and "packages: the project has requirements.txt" in told
+
+
 def test_a_script_names_its_own_packages(offline):
     offline.write("requirements.txt", "tinytool==1.0\n")
     offline.write("inline.py", "# /// script\n# dependencies = ['tinytool==2.0']\n# ///\n" + SHOW)

@@ -9,6 +9,7 @@
 #include "os/process.hpp"
 #include "os/variables.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -51,6 +52,34 @@ public:
         return {};
     }
 
+    // Where the configuration leaves packages to the user: which file nobody installs.
+    void note_unused_file()
+    {
+        const bool chosen =
+            !environment_.file.empty() || !environment_.prefix.empty() || !request_.python.empty();
+        if (chosen || (resolved_.mlproject && resolved_.mlproject->docker_image.given())) return;
+        const auto file = unused_file();
+        if (file.empty()) return;
+        // Who says so decides where the word that changes it belongs.
+        const bool by_target = *target_.user_managed_environment;
+        const bool is_built_in = configuration_.schema == config::RunSchema::built_in;
+        const std::string_view word = by_target ? "userManagedEnvironment: false"
+                                      : configuration_.schema == config::RunSchema::nested_2018
+                                          ? "userManagedDependencies: false"
+                                          : "ManagedEnvironment: true";
+        const std::string place = by_target     ? os::in_quotes(target_.file)
+                                  : is_built_in ? "a run configuration"
+                                                : os::in_quotes(configuration_.file);
+        run_.notices.push_back(
+            fmt::format("{} is not used: on target '{}' the script uses the packages of its Python "
+                        "('{}' in {} installs those of the file, '-d {}' does so for one run)",
+                        os::in_quotes(file),
+                        printable(run_.spec.location.target),
+                        word,
+                        place,
+                        shell_word(file)));
+    }
+
 private:
     [[nodiscard]] bool is_here() const
     {
@@ -58,12 +87,13 @@ private:
     }
 
     // A target whose packages are the user's business gets none of ours; neither does a project of
-    // 2017 that runs in the user's own Python, as it did.
+    // 2017 that runs in the user's own Python, as it did, unless it requests a managed environment.
     [[nodiscard]] bool uses_files() const
     {
-        if (*configuration_.user_managed_dependencies || *target_.user_managed_environment)
-            return false;
-        return !is_here() || configuration_.schema != config::RunSchema::flat_2017;
+        const auto& by_user = configuration_.user_managed_dependencies;
+        if (*by_user || *target_.user_managed_environment) return false;
+        return !is_here() || configuration_.schema != config::RunSchema::flat_2017 ||
+               by_user.given();
     }
 
     Result<bool> take_from_command_line()
@@ -213,14 +243,48 @@ private:
 
     void take_what_is_there()
     {
-        if (!is_here() || !environment_.choice.empty()) return;
-        environment_.choice = "the Python on PATH";
-        if (configuration_.user_managed_dependencies.given() &&
+        if (!environment_.choice.empty()) return;
+        environment_.choice = run_.spec.runtime.container ? "those of the image"
+                              : is_here()                 ? "the Python on PATH"
+                                                          : "the Python on PATH of the host";
+        if (is_here() && configuration_.user_managed_dependencies.given() &&
             !*configuration_.user_managed_dependencies)
             run_.notices.push_back(
-                fmt::format("'{}' requests a managed environment, but names no existing conda "
-                            "file: the packages of your own Python are used",
+                fmt::format("'{}' requests a managed environment, but the project has no file that "
+                            "names packages: those of your own Python are used",
                             configuration_.file));
+    }
+
+    // The first file whose packages would be installed, if they were not the user's affair.
+    [[nodiscard]] std::string unused_file() const
+    {
+        std::error_code problem;
+        const auto is_there = [&](const std::string& name) {
+            return !name.empty() && std::filesystem::is_regular_file(run_.project / name, problem);
+        };
+        const auto is_unused = [&](const std::string& name) {
+            return !uses_files() && is_there(name) && lists_packages(name);
+        };
+        for (const auto* name : before_conda_file)
+            if (is_unused(name)) return name;
+        const std::string conda = configuration_.schema == config::RunSchema::built_in
+                                      ? std::string(config::default_conda_file)
+                                      : *configuration_.conda_dependencies_file;
+        if (is_there(conda) && (is_preparation(run_.spec) || lists_packages(conda))) return conda;
+        return is_unused(requirements_file) ? requirements_file : "";
+    }
+
+    // More than Python and what comes with it; a file that cannot be read is reported elsewhere.
+    [[nodiscard]] bool lists_packages(const std::string& file) const
+    {
+        config::Report report(file);
+        const auto read = config::read_package_file(run_.project, file, report);
+        if (!read) return false;
+        const auto plain = [](const config::Package& package) {
+            return package.name == "python" || package.name == "pip" ||
+                   package.name == "setuptools" || package.name == "wheel";
+        };
+        return !read->pip.empty() || !std::ranges::all_of(read->conda, plain);
     }
 
     const RunRequest& request_;
@@ -244,7 +308,9 @@ Result<> choose_packages(const RunRequest& request,
     // Who asks for a preparation wants it built, whatever runs do.
     if (!*resolved.run.prepare_environment && !is_preparation(run.spec))
         environment.missing = Environment::Missing::refuse;
-    TRY(PackageChoice(request, submitter, resolved, run).make());
+    PackageChoice choice(request, submitter, resolved, run);
+    TRY(choice.make());
+    choice.note_unused_file();
     // What people write may have mistakes; a lock is long, and a program wrote it.
     if (!environment.file.empty() && Path(environment.file).extension() != ".lock") {
         config::Report report(environment.file);

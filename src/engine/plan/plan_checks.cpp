@@ -2,8 +2,6 @@
 #include "engine/plan/plan_checks.hpp"
 
 #include "base/text.hpp"
-#include "config/files/run_configuration_reading.hpp"
-#include "config/packages/package_file.hpp"
 #include "os/process.hpp"
 #include "os/variables.hpp"
 
@@ -53,19 +51,6 @@ std::string why_unusable(const std::string& program,
     return std::filesystem::is_directory(file, problem) ? "is a folder" : "is not executable";
 }
 
-// More than Python and what comes with it; a file that cannot be read is reported elsewhere.
-bool lists_packages(const Path& project, const std::string& file)
-{
-    config::Report report(file);
-    const auto read = config::read_package_file(project, file, report);
-    if (!read) return false;
-    const auto plain = [](const config::Package& package) {
-        return package.name == "python" || package.name == "pip" || package.name == "setuptools" ||
-               package.name == "wheel";
-    };
-    return !read->pip.empty() || !std::all_of(read->conda.begin(), read->conda.end(), plain);
-}
-
 }  // namespace
 
 Result<> check_named_files(const RunRequest& request, ResolvedRun& report)
@@ -83,36 +68,6 @@ Result<> check_named_files(const RunRequest& request, ResolvedRun& report)
                 printable(spec.run_configuration)));
     }
     return {};
-}
-
-void note_unused_conda_file(const config::ResolvedConfiguration& resolved, ResolvedRun& report)
-{
-    if (!report.spec.environment.file.empty() || !report.spec.environment.prefix.empty()) return;
-    if (resolved.mlproject && resolved.mlproject->docker_image.given()) return;
-    const auto& run = resolved.run;
-    const std::string file = run.schema == config::RunSchema::built_in
-                                 ? std::string(config::default_conda_file)
-                                 : *run.conda_dependencies_file;
-    std::error_code problem;
-    if (file.empty() || !std::filesystem::is_regular_file(report.project / file, problem)) return;
-    if (!is_preparation(report.spec) && !lists_packages(report.project, file)) return;
-    // Who says so decides where the word that changes it belongs.
-    const bool by_target = !config::is_process_here(*resolved.target.type) &&
-                           *resolved.target.user_managed_environment;
-    const std::string_view word = by_target ? "userManagedEnvironment: false"
-                                  : run.schema == config::RunSchema::nested_2018
-                                      ? "userManagedDependencies: false"
-                                      : "ManagedEnvironment: true";
-    const std::string place = by_target ? os::in_quotes(resolved.target.file)
-                              : run.schema == config::RunSchema::built_in ? "a run configuration"
-                                                                          : os::in_quotes(run.file);
-    report.notices.push_back(
-        fmt::format("conda file {} is not used: on target '{}' the script uses the packages of its "
-                    "Python ('{}' in {} installs them)",
-                    os::in_quotes(file),
-                    printable(report.spec.location.target),
-                    word,
-                    place));
 }
 
 Result<> check_interpreter(const Submitter& submitter,

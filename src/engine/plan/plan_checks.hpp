@@ -10,10 +10,6 @@ namespace ponk::engine {
 // not use gets a notice.
 Result<> check_named_files(const RunRequest& request, ResolvedRun& report);
 
-// For a run whose packages are the user's affair: tells that the conda file is not installed, when
-// it was named on purpose or lists packages.
-void note_unused_conda_file(const config::ResolvedConfiguration& resolved, ResolvedRun& report);
-
 // On this machine an interpreter that is not there is reported before a run is recorded, with the
 // place that names it.
 Result<> check_interpreter(const Submitter& submitter,

@@ -464,7 +464,6 @@ resolve_run(const RunRequest& asked, const Submitter& submitter, const ProjectKe
     TRY(give_names(report));
     TRY(check_named_files(request, report));
     TRY(choose_packages(request, submitter, resolved, report));
-    note_unused_conda_file(resolved, report);
     TRY(check_interpreter(submitter, resolved, report));
     TRY(check_command(submitter, report));
     return report;

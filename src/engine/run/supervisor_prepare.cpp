@@ -47,9 +47,7 @@ Json git_json(const std::optional<config::GitInfo>& git)
 std::string packages_line(const RunSpec& spec, const executor::EnvironmentUsed& used)
 {
     const auto& choice = spec.environment.choice;
-    auto line = "packages: " + (!choice.empty()          ? choice
-                                : spec.runtime.container ? "those of the image"
-                                                         : "those of the Python on PATH");
+    auto line = "packages: " + (choice.empty() ? "those that are there" : choice);
     if (!used.version.empty())
         line += fmt::format(" (Python {}, {} package{})",
                             used.version,
