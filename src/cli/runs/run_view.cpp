@@ -384,6 +384,8 @@ View view_of_run(const Json& run)
                                  had.text("interpreter").empty() ? had.text("prefix")
                                                                  : had.text("interpreter"),
                                  had.integer("packages")));
+        if (const auto choice = run["configuration"]["environment"].text("choice"); !choice.empty())
+            rows.set("packages", choice);
         if (!had.text("base_digest").empty()) rows.set("base image", had.text("base_digest"));
         if (!had.text("image").empty()) rows.set("image", had.text("image"));
         if (const auto limit = had.integer("memory_limit"); limit > 0)

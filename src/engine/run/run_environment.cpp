@@ -73,10 +73,9 @@ Result<> pin_environment(const os::Path& earlier_directory,
     if (!had.is_object()) return {};
     if (spec.runtime.container && spec.runtime.container->pinned.empty())
         spec.runtime.container->pinned = had.text("base_digest");
-    const bool own_python = spec.environment.file.empty() && !spec.runtime.container;
-    if (own_python) TRY(pin_interpreter(had.text("interpreter"), spec));
-    if (had.text("lock_digest").empty() || (spec.environment.file.empty() && !own_python))
-        return {};
+    if (spec.environment.file.empty() && !spec.runtime.container)
+        TRY(pin_interpreter(had.text("interpreter"), spec));
+    if (had.text("lock_digest").empty()) return {};
     const auto text = TRY(read_kept_lock(earlier_directory, earlier));
     TRY(os::make_directories(directory));
     TRY(os::replace_file(directory / wanted_lock, text, 0600, os::Durable::no));

@@ -27,7 +27,7 @@ Result<> pin_environment(const os::Path& earlier_directory,
                          const model::Run& earlier,
                          const os::Path& directory,
                          RunSpec& spec);
-// How the packages of the user's own Python differ from those that a rerun expects; empty: they do
+// How packages that ponk did not install differ from those that a rerun expects; empty: they do
 // not, or nothing is expected.
 std::string changed_packages(const os::Path& directory,
                              const RunSpec& spec,

@@ -92,7 +92,8 @@ public:
         }
         TRY(describe_base(engine, job, *staged.environment, stop));
         if (staged.environment->lock_digest.empty())
-            TRY(describe_packages_of_image(options_.home, engine, job, *staged.environment, stop));
+            TRY(describe_packages_of_image(
+                options_.home, engine, job, *staged.environment, staged.notices, stop));
         staged.environment->memory_limit = TRY(memory_limit(engine, job, stop));
         staged.prepare_ms = boot_milliseconds() - begin - materialised;
         return staged;

@@ -99,13 +99,22 @@ Result<> describe_packages_of_image(const Path& home,
                                     const Engine& engine,
                                     const Job& job,
                                     EnvironmentUsed& used,
+                                    Notices& notices,
                                     const std::stop_token& stop)
 {
+    used.choice = job.spec.environment.choice;
+    used.interpreter = job.spec.program.interpreter;
     if (used.image.empty()) return {};
-    const auto& interpreter = job.spec.program.interpreter;
     const auto installed =
-        TRY(environment::installed_in_image(home, engine, used.image, interpreter, stop));
-    if (installed) describe_packages(*installed, used);
+        environment::installed_in_image(home, engine, used.image, used.interpreter, stop);
+    if (!installed) {
+        if (stop.stop_requested()) return tl::unexpected(installed.error());
+        notices.push_back("the packages of the image cannot be recorded: " +
+                          installed.error().message());
+    } else if (*installed) {
+        if (!(*installed)->program.empty()) used.interpreter = (*installed)->program;
+        describe_packages(**installed, used);
+    }
     return {};
 }
 

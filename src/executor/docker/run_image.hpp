@@ -35,11 +35,13 @@ Result<> describe_base(const dockerapi::Engine& engine,
                        EnvironmentUsed& used,
                        const std::stop_token& stop);
 
-// The packages that the image brings along.
+// The Python and the packages that the image brings along. One that does not answer is a notice,
+// not an obstacle.
 Result<> describe_packages_of_image(const Path& home,
                                     const dockerapi::Engine& engine,
                                     const Job& job,
                                     EnvironmentUsed& used,
+                                    Notices& notices,
                                     const std::stop_token& stop);
 
 // What is to be done about the image when nothing uses it.

@@ -20,7 +20,7 @@ struct EnvironmentUsed {
     std::string id;  // in the cache of the machine; empty: nothing was prepared beside an image
     std::string key;
     std::string builder;
-    std::string choice;       // why that builder
+    std::string choice;       // why that builder; where nothing was built, why these packages
     std::string reason;       // why it was built, or that it was there
     bool built = false;       // for this run
     std::string interpreter;  // the environment's own, or the one that the user manages

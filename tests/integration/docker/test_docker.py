@@ -179,6 +179,37 @@ def test_files_beside_the_outputs_of_a_copied_tree_are_returned(docker, tmp_path
     assert done.returncode != 0 and b"no longer exists" in done.stderr
 
 
+def test_the_python_and_the_packages_of_an_image_are_recorded_compared_and_repeated(docker, engine):
+    # An environment of this machine is not one of the container.
+    docker.write(".venv/pyvenv.cfg", "home = /usr/bin\n")
+    docker.write(".venv/bin/python", "#!/bin/sh\necho from .venv\n")
+    (docker.project / ".venv/bin/python").chmod(0o755)
+    engine.docker("run", "--name", "other", "--network", "none", engines.IMAGE, "mkdir", "/usr/lib/python3/dist-packages/tinytool-2.0.dist-info")
+    engine.docker("commit", "other", "ponk-test-other:1")
+    engine.docker("rm", "other")
+    docker.write("a.py", "import sys\nprint(sys.prefix)\n")
+
+    done = docker.run("submit", "-c", "docker", "a.py")
+
+    run = docker.json("history", "info", "last")
+    had = run["environment"]
+    assert done.stdout == b"/usr\n" and (had["interpreter"], had["prefix"]) == ("/usr/bin/python3", "/usr")
+    assert f"packages: those of the image (Python {had['version']}, {had['packages']} packages)" in done.stderr.decode()
+    assert had["choice"] == run["configuration"]["environment"]["choice"] == "those of the image"
+
+    docker.write("aml_config/docker.compute", "type: localdocker\nbaseDockerImage: ponk-test-other:1\n")
+    docker.run("submit", "-c", "docker", "a.py")
+    again = docker.run("experiment", "rerun", "1").stderr.decode()
+    assert "packages: those of the image" in again and "are not those of the repeated run" not in again
+
+    def packages(*runs):
+        found = docker.json("history", "compare", *runs)["fields"]
+        return {field["field"]: field["values"] for field in found if field["field"].startswith("packages.") and not field["equal"]}
+
+    assert packages(1, 2) == {"packages.tinytool": [None, "2.0"]}
+    assert packages(1, 3) == {}
+
+
 def test_packages_of_the_conda_file_are_built_into_an_image_once(docker):
     docker.environment.update({name: value for name, value in os.environ.items()
                                if name.startswith("PIP_") or name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")})

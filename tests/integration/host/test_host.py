@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -96,6 +97,33 @@ def test_environment_is_that_of_the_machine_and_secrets_arrive_hidden(away, mach
     for place in (machine.home / ".ponk").rglob("*"):
         if place.is_file() and "work" not in place.parts and place.name != "log":
             assert b"tok-4711" not in place.read_bytes(), place
+
+
+def test_the_python_and_the_packages_there_are_recorded_compared_and_checked(away, machine):
+    # An environment of this machine is not one of the other.
+    away.write(".venv/pyvenv.cfg", "home = /usr/bin\n")
+    away.write(".venv/bin/python", "#!/bin/sh\necho from .venv\n")
+    (away.project / ".venv/bin/python").chmod(0o755)
+    away.write("aml_config/plain.compute", machine.compute("remote"))
+    away.write("a.py", "import sys\nprint(sys.prefix)\n")
+
+    for target, choice in (("docker", "those of the image"), ("plain", "the Python on PATH of the host")):
+        done = away.run("submit", "-c", target, "a.py")
+        run = away.json("history", "info", "last")
+        had = run["environment"]
+        assert done.stdout.decode() == had["prefix"] + "\n" and had["interpreter"].startswith("/"), target
+        assert f"packages: {choice} (Python {had['version']}, {had['packages']} packages)" in done.stderr.decode()
+        assert had["choice"] == run["configuration"]["environment"]["choice"] == choice
+
+    site = machine.home / ".local/lib" / f"python{had['version'].rpartition('.')[0]}" / "site-packages"
+    (site / "tinytool-1.0.dist-info").mkdir(parents=True)
+    try:
+        again = away.run("experiment", "rerun", "2").stderr.decode()
+    finally:
+        shutil.rmtree(machine.home / ".local")
+    assert "the packages are not those of the repeated run: tinytool 1.0 added" in again
+    found = {field["field"]: field["values"] for field in away.json("history", "compare", "2", "3")["fields"]}
+    assert found["packages.tinytool"] == [None, "1.0"]
 
 
 def test_a_run_that_asks_for_no_gpu_sees_none_there(away, machine):

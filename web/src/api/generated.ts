@@ -37,7 +37,7 @@ export interface RunEnvironment {
   id: string;
   key: string;
   builder: string;
-  /** Why that builder. */
+  /** Why that builder; where nothing was built, why these packages. */
   choice: string;
   /** Why it was built, or that it was there. */
   reason: string;
