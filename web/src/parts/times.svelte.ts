@@ -26,6 +26,12 @@ export function when(time: string | null, now: number = clock.now): string {
   return format.format(0, 'second');
 }
 
+/** A sentence of the daemon in less room: the end of a run's id, and times by the clock of this place. */
+export function brief(sentence: string, now: number = clock.now): string {
+  const clock_time = (time: string) => new Intl.DateTimeFormat(locale(), { ...(now - Date.parse(time) < day ? {} : { day: 'numeric', month: 'short' }), hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(time));
+  return sentence.replace(/\b[0-9a-f]{24}([0-9a-f]{8})\b/g, '$1').replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, clock_time);
+}
+
 export function exactly(time: string | null): string {
   return time ? new Intl.DateTimeFormat(locale(), { dateStyle: 'full', timeStyle: 'long' }).format(new Date(time)) : '';
 }

@@ -34,7 +34,7 @@ export const fixedColumns: Column[] = [
   fixed('project', 'runs.project', 90, 1),
   fixed('script', 'runs.script', 100, 1, 'script'),
   fixed('target', 'runs.target', 76, 1, 'target'),
-  fixed('started', 'runs.started', 104, 0, 'start_time'),
+  fixed('started', 'runs.started', 118, 0, 'start_time'),
   fixed('time', 'runs.time', 72, 0, undefined, true),
   fixed('gpu', 'runs.gpu', 116, 0),
   fixed('user', 'runs.user', 80, 0, 'user'),
@@ -121,7 +121,7 @@ export function firstColumns(known: Known[], narrow: boolean, room: number, seve
   const ids = narrow ? firstWhenNarrow : several ? ['project', ...firstFixed] : firstFixed;
   const widthOf = (id: string) => columnOf(id)?.least ?? 0;
   // A phone shows one value of each run, whatever fits beside each other.
-  let left = Math.max(room, 700) - 196 - ids.reduce((sum, id) => sum + widthOf(id), 0);
+  let left = Math.max(room, 740) - 196 - ids.reduce((sum, id) => sum + widthOf(id), 0);
   const fitting = [...metrics, ...params].map(({ id }) => id).filter((id) => (left -= widthOf(id)) >= 0);
   const tags = known.some(({ id }) => id.startsWith('tag:')) && left >= widthOf('tags') ? ['tags'] : [];
   return [...ids, ...fitting, ...tags];
