@@ -127,7 +127,11 @@ void Supervisor::become_script(int failure)
     if (::dup2(log_fd_, 1) < 0 || ::dup2(log_fd_, 2) < 0 || ::chdir(job_.directory) != 0)
         give_up(failure, what.text, errno);
     execute(job_.program);
-    if (errno == ENOENT && job_.other_program) execute(job_.other_program);
+    if (errno == ENOENT && job_.other_program) {
+        // By this name a Python finds itself: its sys.executable.
+        job_.argv[0] = const_cast<char*>(job_.other_program);
+        execute(job_.other_program);
+    }
     const int problem = errno;
     what.size = 0;
     what.add("cannot execute '%s'", job_.program);

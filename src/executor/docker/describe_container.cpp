@@ -62,6 +62,9 @@ Environment script_environment(const Job& job,
                                const ContainerSpec& container)
 {
     Environment image_sets(image.environment);
+    // What engines set for such an image; without it a script's sys.executable is empty.
+    if (image_sets.get("PATH").empty())
+        image_sets.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     if (prepared != nullptr) {
         for (const auto& [name, value] : prepared->variables)
             image_sets.set(name, value);

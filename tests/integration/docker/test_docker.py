@@ -187,13 +187,13 @@ def test_the_python_and_the_packages_of_an_image_are_recorded_compared_and_repea
     engine.docker("run", "--name", "other", "--network", "none", engines.IMAGE, "mkdir", "/usr/lib/python3/dist-packages/tinytool-2.0.dist-info")
     engine.docker("commit", "other", "ponk-test-other:1")
     engine.docker("rm", "other")
-    docker.write("a.py", "import sys\nprint(sys.prefix)\n")
+    docker.write("a.py", "import sys\nprint(sys.executable, sys.prefix)\n")
 
     done = docker.run("submit", "-c", "docker", "a.py")
 
     run = docker.json("history", "info", "last")
     had = run["environment"]
-    assert done.stdout == b"/usr\n" and (had["interpreter"], had["prefix"]) == ("/usr/bin/python3", "/usr")
+    assert done.stdout == b"/usr/bin/python3 /usr\n" and (had["interpreter"], had["prefix"]) == ("/usr/bin/python3", "/usr")
     assert f"packages: those of the image (Python {had['version']}, {had['packages']} packages)" in done.stderr.decode()
     assert had["choice"] == run["configuration"]["environment"]["choice"] == "those of the image"
 
