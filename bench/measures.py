@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The comparisons of bench/run.py: each takes a Place and a Report."""
+import glob
 import hashlib
 import json
 import os
@@ -20,6 +21,7 @@ from versions import versions
 from waiting_runs import waiting_runs
 
 NO_OP = "pass\n"
+PACKAGES = 100
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 BLOCK = (bytes(range(32, 127)) * 11038)[:1048575] + b"\n"
 WRITER = """import os, sys
@@ -52,6 +54,36 @@ def submit_warm(place, report):
         print("    phases of the last one, ms: %s" % timings)
     except (CommandFailed, ValueError) as problem:
         print("    %s" % problem)
+
+
+def package_list(place, report):
+    """A command with and without a Python on PATH, of which interpreter and packages are recorded."""
+    project = place.project("command", {})
+    bare = place.project("bare-path", {})
+    os.symlink(shutil.which("true"), os.path.join(bare, "true"))
+    environment = os.path.join(place.folder, "packages")
+    place.run(["python3", "-m", "venv", "--without-pip", environment])
+    site = glob.glob(os.path.join(environment, "lib/python3*/site-packages"))[0]
+    for number in range(PACKAGES):
+        os.mkdir(os.path.join(site, "package_%d-1.0.dist-info" % number))
+
+    def submit(extra):
+        return place.time([place.ponk, "submit", "--", "true"], project, extra)
+
+    def with_packages():
+        return submit({"VIRTUAL_ENV": environment, "PATH": environment + "/bin:" + bare})
+
+    def for_the_first_time():
+        shutil.rmtree(os.path.join(place.home, "envs", ".installed"), ignore_errors=True)
+        return with_packages()
+
+    with_packages()
+    had = place.ask("history", "info", "last", cwd=project)["environment"]
+    if had["packages"] != PACKAGES:
+        raise CommandFailed("%s packages are recorded instead of %d" % (had["packages"], PACKAGES))
+    first, again, nothing = take_turns(place.options.repeat * 2, for_the_first_time, with_packages, lambda: submit({"PATH": bare}))
+    report.extra("record %d packages of a new environment : no Python" % PACKAGES, first, nothing, 0.020)
+    report.extra("  and of one that was recorded before : no Python", again, nothing, 0.002)
 
 
 def submit_cold(place, report):
@@ -223,6 +255,7 @@ def memory(place, report):
 ALL = {
     "version": version,
     "submit-warm": submit_warm,
+    "packages": package_list,
     "submit-cold": submit_cold,
     "submit-mlflow": submit_mlflow,
     "tracking": tracking,
