@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/records.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace ponk::store {
+
+void NumberRange::take(double value)
+{
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+}
 
 const char* to_string(Sync sync)
 {

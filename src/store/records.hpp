@@ -133,9 +133,19 @@ struct JournalBatch {
 constexpr std::int64_t longest_list = 200;
 constexpr std::int64_t longest_lists = 20'000;  // of one run together
 
+// The least and the greatest of finite numbers; of none, the other way round.
+struct NumberRange {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+
+    void take(double value);
+};
+
 struct LatestMetric {
     model::MetricPoint point;
     std::int64_t count = 0;  // points of this key
+    // Of all points; nullopt: an earlier version stored them, and nobody has looked yet.
+    std::optional<NumberRange> range = NumberRange();
     // All points in the order of arrival, where the latest is one of a list that is not too long.
     std::vector<model::MetricPoint> list = {};
     // Of the key among those of its run, in the order in which they were first logged.

@@ -91,6 +91,16 @@ def test_columns_show_the_lowest_highest_and_best_value_of_a_metric(visit, serve
     page.reload()
     cell(page, "peaks-a", "loss · max").get_by_text("3", exact=True).wait_for()
 
+    # The server sorts by them, all runs and not only those that are here.
+    for name, first, order in (("loss · min", "peaks-a", "min.loss%20ASC"), ("loss · best", "peaks-a", "best.loss%20ASC"), ("accuracy · best", "peaks-b", "best.accuracy%20DESC")):
+        page.get_by_role("button", name=name, exact=True).click()
+        until(page, f"location.hash.replaceAll('+', '%20').includes('{order}')")
+        page.get_by_role("columnheader", name=name, exact=True).and_(page.locator("[aria-sort=ascending], [aria-sort=descending]")).wait_for()
+        page.locator(ROWS).first.get_by_text(first).wait_for()
+    page.get_by_role("button", name="loss · min", exact=True).click()
+    page.get_by_role("button", name="loss · min", exact=True).click()
+    page.locator(ROWS).first.get_by_text("peaks-b").wait_for()
+
     page.get_by_role("button", name="Columns").click()
     page.get_by_label("Only those that differ").check()
     page.get_by_role("button", name="Done").click()

@@ -49,6 +49,23 @@ def test_what_has_no_value_comes_last(history):
     assert names(history, "--order-by", "start_time") == [name for name, _, _ in RUNS]
 
 
+def test_runs_are_sorted_by_the_least_greatest_and_best_of_a_metric(ponk):
+    ponk.write("peaks.py", "import ponk, sys\nfor step, value in enumerate(map(float, sys.argv[1:])):\n"
+                           "    ponk.log_metrics({'loss': value, 'accuracy': value, 'odd': value}, step=step)\n")
+    for name, values in (("early", "1 9 5"), ("late", "4 7 2"), ("steady", "3 3 3"), ("empty", "")):
+        ponk.run("submit", "--name", name, "peaks.py", *values.split())
+    expected = {"min.loss": "early late steady empty", "max.loss DESC": "early late steady empty", "max.loss": "steady late early empty",
+                "metrics.loss": "late steady early empty", "best.loss": "early late steady empty", "best.accuracy DESC": "early late steady empty",
+                "best.accuracy": "steady late early empty"}
+    for order, wanted in expected.items():
+        assert names(ponk, "--order-by", order) == wanted.split(), order
+    # Each page begins where the one before ended.
+    assert names(ponk, "--order-by", "min.loss DESC", "--limit", "2") == ["steady", "late"]
+    done = ponk.run("history", "list", "--order-by", "best.odd", code=64)
+    assert b"does not say whether less or more is better" in done.stderr and b"min.NAME or max.NAME" in done.stderr
+    assert b"'min' is only to order by" in ponk.run("history", "list", "--filter", "min.loss < 2", code=64).stderr
+
+
 def test_other_projects_are_searched_when_asked(history, tmp_path):
     words = ["--filter", "name = 'low'", "--project", str(tmp_path)]
     assert names(history, *words) == []

@@ -24,6 +24,9 @@ std::optional<query::search::OrderKey> as_key(std::string_view prefix, const std
 {
     const auto& grammar = query::search::history_runs;
     if (query::search::parse_order_by(grammar, {entry})) return std::nullopt;
+    // One that is refused says why.
+    const auto family = query::search::find_family(grammar, entry.substr(0, entry.find('.')));
+    if (family && family->entity == Entity::best) return std::nullopt;
     const auto keys = query::search::parse_order_by(grammar, {std::string(prefix) + entry});
     if (!keys || keys->empty()) return std::nullopt;
     return keys->front();
@@ -57,7 +60,7 @@ Result<std::vector<std::string>> order_metrics(const JsonObject& search)
     std::vector<std::string> names;
     for (const auto& key :
          TRY(query::search::parse_order_by(query::search::history_runs, order_of(search)))) {
-        if (key.entity == Entity::metric) names.push_back(key.key);
+        if (query::search::is_of_metric(key.entity)) names.push_back(key.key);
     }
     return names;
 }
@@ -118,7 +121,11 @@ unknown_names(Daemon& daemon, const Invocation& words, JsonObject scope, const J
             names.push_back({comparison.entity, comparison.key});
     }
     for (const auto& key : order) {
-        if (has_free_name(key.entity)) names.push_back({key.entity, key.key});
+        if (query::search::is_of_metric(key.entity)) {
+            names.push_back({Entity::metric, key.key});
+        } else if (has_free_name(key.entity)) {
+            names.push_back({key.entity, key.key});
+        }
     }
     std::vector<std::string> sentences;
     if (names.empty()) return sentences;

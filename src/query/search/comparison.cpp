@@ -47,6 +47,12 @@ std::string_view to_string(Entity entity)
         return "attributes";
     case Entity::metric:
         return "metrics";
+    case Entity::lowest:
+        return "min";
+    case Entity::highest:
+        return "max";
+    case Entity::best:
+        return "best";
     case Entity::param:
         return "params";
     case Entity::tag:

@@ -15,6 +15,11 @@ namespace ponk::query::search {
 enum class Entity {
     attribute,
     metric,
+    // The least and the greatest number of all points of a metric, to order by.
+    lowest,
+    highest,
+    // One of these two, by the name of the metric: only as it is written.
+    best,
     param,
     tag,
     dataset,
@@ -25,6 +30,12 @@ enum class Entity {
     issue,
     assessment
 };
+
+// Whether the key is the name of a metric.
+[[nodiscard]] constexpr bool is_of_metric(Entity entity)
+{
+    return entity == Entity::metric || entity == Entity::lowest || entity == Entity::highest;
+}
 
 // "metrics", "params"…: as names are written.
 std::string_view to_string(Entity entity);

@@ -76,7 +76,7 @@ Result<Resolved> Cursor::name(const Grammar& grammar, Purpose purpose)
     if (token.kind != TokenKind::name && !bare_in_quotes) return no_name();
     const auto* family =
         token.rest ? find_family(grammar, token.text) : find_family(grammar, Entity::attribute);
-    if (!family) return no_entity(grammar, token);
+    if (!family) return no_entity(grammar, token, purpose);
     const auto name = token.rest.value_or(token.text);
     if (name.empty()) return wrong(token.at, "a key cannot be empty");
     const auto* key = find_key(*family, name, purpose);
@@ -110,11 +110,13 @@ tl::unexpected<Error> Cursor::no_name() const
     return unexpected("a name", std::move(hint));
 }
 
-tl::unexpected<Error> Cursor::no_entity(const Grammar& grammar, const Token& token) const
+tl::unexpected<Error>
+Cursor::no_entity(const Grammar& grammar, const Token& token, Purpose purpose) const
 {
     std::vector<std::string> words;
     std::vector<std::string> first;
     for (const auto& family : grammar.families) {
+        if (family.keys.empty() && !find_key(family, "", purpose)) continue;
         words.insert(words.end(), family.words.begin(), family.words.end());
         first.emplace_back(family.words.front());
     }
@@ -131,6 +133,10 @@ tl::unexpected<Error> Cursor::no_key(const Family& family,
                                      Purpose purpose) const
 {
     const auto at = token.rest ? token.rest_at : token.at;
+    if (family.keys.empty() && purpose == Purpose::filter)
+        return wrong(token.at,
+                     fmt::format("'{}' is only to order by", family.words.front()),
+                     "A filter compares the last value: metrics.NAME.");
     if (family.keys.empty())
         return wrong(token.at, fmt::format("cannot order by '{}'", family.words.front()));
     if (is_keyword(token, "NOT"))

@@ -50,7 +50,8 @@ private:
     {
     }
     [[nodiscard]] tl::unexpected<Error> no_name() const;
-    [[nodiscard]] tl::unexpected<Error> no_entity(const Grammar& grammar, const Token& token) const;
+    [[nodiscard]] tl::unexpected<Error>
+    no_entity(const Grammar& grammar, const Token& token, Purpose purpose) const;
     [[nodiscard]] tl::unexpected<Error>
     no_key(const Family& family, const Token& token, std::string_view name, Purpose purpose) const;
 

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "model/metric_direction.hpp"
 #include "query/search/cursor.hpp"
 
 #include <fmt/format.h>
@@ -226,10 +227,25 @@ private:
     std::size_t listed_ = 0;
 };
 
+// The best number is the least or the greatest: the name of the metric says which.
+Result<Entity> resolve_best(const Cursor& cursor, std::size_t at, const std::string& metric)
+{
+    const auto better = model::better_of(metric);
+    if (better == model::Better::unknown)
+        return cursor.wrong(at,
+                            fmt::format("the name '{}' does not say whether less or more is better",
+                                        printable(metric)),
+                            "Order by min.NAME or max.NAME.");
+    return better == model::Better::lower ? Entity::lowest : Entity::highest;
+}
+
 Result<OrderKey> parse_entry(const Grammar& grammar, std::string_view label, std::string_view text)
 {
     auto cursor = TRY(Cursor::open(label, text));
+    const auto at = cursor.peek().at;
     auto name = TRY(cursor.name(grammar, Purpose::order));
+    auto entity = name.family->entity;
+    if (entity == Entity::best) entity = TRY(resolve_best(cursor, at, name.name));
     auto direction = Direction::ascending;
     if (cursor.take_keyword("DESC")) {
         direction = Direction::descending;
@@ -241,7 +257,7 @@ Result<OrderKey> parse_entry(const Grammar& grammar, std::string_view label, std
         return cursor.unexpected("ASC, DESC or the end",
                                  next ? "Write each key as a separate entry." : "");
     }
-    return OrderKey{name.family->entity, std::move(name.name), direction};
+    return OrderKey{entity, std::move(name.name), direction};
 }
 
 }  // namespace

@@ -32,6 +32,14 @@ constexpr Family metrics{
     .words = metric_words,
     .any = {.type = ValueType::number, .operators = numeric},
 };
+constexpr std::string_view lowest_words[] = {"min"};
+constexpr std::string_view highest_words[] = {"max"};
+constexpr std::string_view best_words[] = {"best"};
+constexpr Key ordered_number{.type = ValueType::number, .operators = only_order};
+constexpr Family lowest{.entity = Entity::lowest, .words = lowest_words, .any = ordered_number};
+constexpr Family highest{.entity = Entity::highest, .words = highest_words, .any = ordered_number};
+constexpr Family best{.entity = Entity::best, .words = best_words, .any = ordered_number};
+
 constexpr Family params{
     .entity = Entity::param,
     .words = param_words,
@@ -106,6 +114,9 @@ constexpr Key history_keys[] = {
 constexpr Family history_families[] = {
     {.entity = Entity::attribute, .words = run_words, .keys = history_keys},
     metrics,
+    lowest,
+    highest,
+    best,
     params,
     tags,
     datasets};

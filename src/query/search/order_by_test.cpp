@@ -54,6 +54,22 @@ TEST(OrderBy, RefusesWhatIsNoOrder)
               "order_by at column 11: expected ASC, DESC or the end, but found '>'");
 }
 
+TEST(OrderBy, CanBeTheLeastGreatestOrBestOfAMetric)
+{
+    EXPECT_EQ(shown(history_runs, {"min.loss", "max.`val loss` DESC", "metrics.loss"}),
+              "min.loss ASC, max.`val loss` DESC, metrics.loss ASC");
+    EXPECT_EQ(shown(history_runs, {"best.loss", "best.accuracy DESC"}),
+              "min.loss ASC, max.accuracy DESC");
+    EXPECT_EQ(shown(history_runs, {"best.epoch"}),
+              "order_by at column 1: the name 'epoch' does not say whether less or more is better");
+    EXPECT_EQ(shown(history_runs, {"min.loss", "best.loss"}),
+              "order_by[1]: 'best.loss' is given twice");
+    EXPECT_EQ(shown(runs, {"min.loss"}), "order_by at column 1: runs have no 'min'")
+        << "MLflow's clients know no such word";
+    EXPECT_THAT(parse_filter(history_runs, "min.loss < 1").error().message(),
+                testing::HasSubstr("'min' is only to order by"));
+}
+
 TEST(OrderBy, NamesNothingTwice)
 {
     EXPECT_EQ(shown(runs, {"metrics.m", "metric.`m` DESC"}),

@@ -19,7 +19,7 @@ using testing::Pair;
 using testing::SizeIs;
 
 // The newest is what this version writes.
-constexpr int newest_version = 16;
+constexpr int newest_version = 18;
 
 model::Run golden_run(const std::string& id, RunState state)
 {
@@ -163,6 +163,30 @@ TEST_P(GoldenHistory, OpensADatabaseOfEveryVersion)
                   .value()
                   .run.number,
               3);
+}
+
+// Until version 18 nobody knew the least and the greatest of a metric.
+TEST_P(GoldenHistory, LooksUpRangesOfMetrics)
+{
+    const auto copy = place_.path() / "old";
+    std::filesystem::create_directory(copy);
+    std::filesystem::copy_file(golden_, copy / "history.db");
+    {
+        const auto history = History::open(copy).value();
+        ASSERT_TRUE(history->compact_all());
+    }
+
+    const auto opened = db::Connection::open(copy / "history.db", db::Role::writer).value();
+    auto ranges = opened->prepare("SELECT low, high FROM metric WHERE key = 'loss'").value();
+    ASSERT_TRUE(ranges.step().value());
+    EXPECT_EQ(ranges.real(0), 0.25);
+    EXPECT_EQ(ranges.real(1), 0.5);
+    auto missing = opened->prepare("SELECT count(*) FROM metric WHERE low IS NULL").value();
+    ASSERT_TRUE(missing.step().value());
+    EXPECT_EQ(missing.integer(0), 0);
+    auto texts = opened->prepare("SELECT low > high FROM metric WHERE key = 'note'").value();
+    ASSERT_TRUE(texts.step().value());
+    EXPECT_EQ(texts.integer(0), 1) << "a text is no number";
 }
 
 // What a client stored in the first version that had clients.

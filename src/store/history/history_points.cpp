@@ -2,6 +2,7 @@
 #include "store/history/history.hpp"
 #include "store/history/history_impl.hpp"
 #include "store/points/metric_pages.hpp"
+#include "store/points/metric_ranges.hpp"
 #include "store/points/point_tail.hpp"
 #include "store/points/sampling.hpp"
 #include "store/points/summary_row.hpp"
@@ -93,6 +94,7 @@ Result<> History::log_points(const RunId& id, std::span<const MetricPoint> point
 Result<> History::compact_all()
 {
     TRY(impl_->compact_all());
+    TRY(make_missing_ranges(*impl_->database));
     return make_missing_summaries(*impl_->database);
 }
 

@@ -62,6 +62,9 @@ Sql condition_of(const Comparison& comparison, const ModelSearch& search)
     case Entity::tag:
         return has_pair(model_tags, "logged_model.row", comparison.key, comparison);
     case Entity::attribute:
+    case Entity::lowest:
+    case Entity::highest:
+    case Entity::best:
     case Entity::dataset:
     case Entity::span:
     case Entity::feedback:

@@ -28,7 +28,13 @@ MetricPoint::Form form(const db::Statement& row, int column)
 }
 
 constexpr std::string_view columns =
-    "SELECT key, value, text, step, time, list, count, row FROM metric";
+    "SELECT key, value, text, step, time, list, count, row, low, high FROM metric";
+
+std::optional<NumberRange> range_of(const db::Statement& row)
+{
+    if (row.is_null(8)) return std::nullopt;
+    return NumberRange{row.real(8), row.real(9)};
+}
 
 LatestMetric latest_of(const db::Statement& row)
 {
@@ -39,8 +45,18 @@ LatestMetric latest_of(const db::Statement& row)
              row.integer(4),
              form(row, 5)},
             row.integer(6),
+            range_of(row),
             {},
             row.integer(7)};
+}
+
+std::optional<double> low_of(const LatestMetric& latest)
+{
+    return latest.range ? std::optional(latest.range->low) : std::nullopt;
+}
+std::optional<double> high_of(const LatestMetric& latest)
+{
+    return latest.range ? std::optional(latest.range->high) : std::nullopt;
 }
 
 }  // namespace
@@ -64,14 +80,16 @@ Result<> write_latest(db::Connection& writer, const OpenMetric& metric)
 {
     const auto& point = metric.latest.point;
     auto update = TRY(writer.prepare(
-        "UPDATE metric SET count = ?, value = ?, text = ?, step = ?, time = ?, list = ?"
-        " WHERE row = ?"));
+        "UPDATE metric SET count = ?, value = ?, text = ?, step = ?, time = ?, list = ?,"
+        " low = ?, high = ? WHERE row = ?"));
     update.bind(metric.latest.count,
                 number(point.value),
                 point.text,
                 point.step,
                 point.time,
                 std::int64_t{point.form == MetricPoint::Form::list},
+                low_of(metric.latest),
+                high_of(metric.latest),
                 metric.row);
     return update.run();
 }

@@ -52,6 +52,9 @@ void take_latest(LatestMetric& latest, const std::string& key, const PointColumn
         best = i;
     }
     if (best) latest.point = points.point(key, *best);
+    for (std::size_t i = 0; latest.range && i < points.size(); ++i) {
+        if (!points.is_text(i)) latest.range->take(points.values[i]);
+    }
     latest.point.value += 0.0;  // the table has no -0.0
     latest.count += static_cast<std::int64_t>(points.size());
 }
@@ -73,8 +76,8 @@ Result<std::optional<PointsPlan::Key>> plan_key(db::Connection& connection,
 
 Result<std::int64_t> make_metric(db::Connection& writer, std::int64_t run, const std::string& key)
 {
-    auto insert = TRY(
-        writer.prepare("INSERT INTO metric(run, key, count, step, time) VALUES(?, ?, 0, 0, 0)"));
+    auto insert = TRY(writer.prepare("INSERT INTO metric(run, key, count, step, time, low, high)"
+                                     " VALUES(?, ?, 0, 0, 0, 9e999, -9e999)"));
     TRY(insert.bind(run, key).run());
     return writer.last_row();
 }

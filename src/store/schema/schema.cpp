@@ -36,6 +36,8 @@ extern const char ponk_store_016_chunk_summaries[];
 extern const char ponk_store_016_chunk_summaries_end[];
 extern const char ponk_store_017_traces[];
 extern const char ponk_store_017_traces_end[];
+extern const char ponk_store_018_metric_ranges[];
+extern const char ponk_store_018_metric_ranges_end[];
 }
 
 namespace ponk::store {
@@ -70,7 +72,8 @@ db::Schema history_schema()
              between(ponk_store_014_project_place, ponk_store_014_project_place_end),
              between(ponk_store_015_spans, ponk_store_015_spans_end),
              between(ponk_store_016_chunk_summaries, ponk_store_016_chunk_summaries_end),
-             between(ponk_store_017_traces, ponk_store_017_traces_end)}};
+             between(ponk_store_017_traces, ponk_store_017_traces_end),
+             between(ponk_store_018_metric_ranges, ponk_store_018_metric_ranges_end)}};
 }
 
 }  // namespace ponk::store

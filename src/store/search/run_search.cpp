@@ -203,6 +203,13 @@ RunSearchPlan::Part RunSearchPlan::fetch(const Sql& found, const Checked& checke
     return part;
 }
 
+// What brings the values of the order to each run, but for the one that is walked by.
+void RunSearchPlan::add_joins(Part& part) const
+{
+    for (std::size_t i = columns_.front().place ? 1 : 0; i < columns_.size(); ++i)
+        part.from.add(columns_[i].join);
+}
+
 // Those that have a value for the first key.
 RunSearchPlan::Part RunSearchPlan::walk_values() const
 {
@@ -224,8 +231,7 @@ RunSearchPlan::Part RunSearchPlan::walk_values() const
     }
     // It would rather sort the runs of a project, all of them.
     if (first.value == "run.ended") part.from.add(" INDEXED BY run_by_ended");
-    for (std::size_t i = 1; i < columns_.size(); ++i)
-        part.from.add(columns_[i].join);
+    add_joins(part);
     add_conditions(part, {.first_key = Checked::FirstKey::no});
     if (!marks_.empty() && marks_.front().value) {
         // The first of the two says nothing that the other does not; it is what an index can use.
@@ -259,8 +265,7 @@ RunSearchPlan::Part RunSearchPlan::walk_others(Rank rank) const
     } else {
         part.where.push_back(Sql(first.value).add(is_time(first) ? " = 0" : " IS NULL"));
     }
-    for (std::size_t i = 1; i < columns_.size(); ++i)
-        part.from.add(columns_[i].join);
+    add_joins(part);
     add_conditions(part, {.first_key = Checked::FirstKey::no});
     if (!marks_.empty() && marks_.front().rank == rank)
         part.where.push_back(behind(columns_, marks_, 1));

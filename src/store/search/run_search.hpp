@@ -96,6 +96,7 @@ private:
 
     [[nodiscard]] Sql statement(const Part& part) const;
     void add_conditions(Part& part, const Checked& checked) const;
+    void add_joins(Part& part) const;
     [[nodiscard]] Part fetch(const Sql& found, const Checked& checked) const;
     [[nodiscard]] Part walk_values() const;
     // Before the tie and behind it, between them those that have its value.

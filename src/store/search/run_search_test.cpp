@@ -152,6 +152,34 @@ TEST_F(RunSearchTest, NumbersComeBeforeNanAndThatBeforeNothing)
     EXPECT_EQ(found("", {"end_time"}), "ABCND");
 }
 
+TEST_F(RunSearchTest, RunsAreOrderedByTheLeastAndGreatestOfAllPoints)
+{
+    const auto not_a_number = std::numeric_limits<double>::quiet_NaN();
+    for (const char* const name : {"W", "X", "Y", "Z"})
+        add_samples({{.name = name, .tags = {{"set", "ranges"}}}});
+    log("W", {{"q", 5, {}, 0, 0}, {"q", 1, {}, 1, 0}, {"q", 3, {}, 2, 0}});
+    log("X", {{"q", 4, {}, 0, 0}, {"q", not_a_number, {}, 1, 0}, {"q", 9, {}, 2, 0}});
+    log("Y", {{"q", not_a_number, {}, 0, 0}, {"q", 0, "text", 1, 0}});
+    const std::string scope = "tags.set = 'ranges'";
+
+    EXPECT_EQ(found(scope, {"min.q"}), "WXYZ");
+    EXPECT_EQ(found(scope, {"min.q DESC"}), "XWYZ");
+    EXPECT_EQ(found(scope, {"max.q"}), "WXYZ");
+    EXPECT_EQ(found(scope, {"max.q DESC"}), "XWYZ");
+    EXPECT_EQ(paged(search_for(scope, {"max.q DESC"}), 1), "XWYZ");
+    // What is not compacted counts, too, together with what is.
+    const std::vector<model::MetricPoint> lower{{"q", -1, {}, 3, 0}};
+    const std::vector<model::MetricPoint> higher{{"q", 20, {}, 3, 0}};
+    ASSERT_TRUE(history_->log_points(ids_.at("X"), lower));
+    ASSERT_TRUE(history_->log_points(ids_.at("Z"), higher));
+    EXPECT_EQ(found(scope, {"min.q"}), "XWZY");
+    EXPECT_EQ(found(scope, {"max.q DESC"}), "ZXWY");
+    EXPECT_EQ(paged(search_for(scope, {"max.q DESC"}), 1), "ZXWY");
+    ASSERT_TRUE(history_->compact_all());
+    EXPECT_EQ(found(scope, {"min.q"}), "XWZY");
+    EXPECT_EQ(found(scope, {"max.q DESC"}), "ZXWY");
+}
+
 TEST_F(RunSearchTest, EqualRunsComeByStartThenById)
 {
     EXPECT_EQ(found("", {"metrics.x"}), "NBACD");

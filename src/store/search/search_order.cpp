@@ -60,6 +60,21 @@ void set_attribute(OrderColumn& column, RunSearch::Words words)
     }
 }
 
+// Of all points of a metric; no index has them, so runs are sorted by it.
+OrderColumn make_range_column(const OrderKey& key, std::size_t number)
+{
+    const auto name = fmt::format("o{}", number);
+    OrderColumn column{.key = key, .type = OrderColumn::Type::real};
+    // What has no finite number has these.
+    column.value = key.entity == Entity::lowest ? fmt::format("nullif({}.low, 9e999)", name)
+                                                : fmt::format("nullif({}.high, -9e999)", name);
+    column.rank = fmt::format("({} IS NULL) * 2", column.value);
+    column.join =
+        Sql(fmt::format(" LEFT JOIN metric AS {0} ON {0}.run = run.row AND {0}.key = ", name))
+            .value(key.key);
+    return column;
+}
+
 OrderColumn make_column(const OrderKey& key, std::size_t number, RunSearch::Words words)
 {
     OrderColumn column{.key = key};
@@ -67,6 +82,8 @@ OrderColumn make_column(const OrderKey& key, std::size_t number, RunSearch::Word
         set_attribute(column, words);
         return column;
     }
+    if (key.entity == Entity::lowest || key.entity == Entity::highest)
+        return make_range_column(key, number);
     if (auto own = own_tag_column(key.entity, key.key, words)) {
         column.rank = fmt::format("(({}) IS NULL) * 2", *own);
         column.value = *std::move(own);

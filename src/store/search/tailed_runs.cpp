@@ -21,30 +21,12 @@ std::vector<std::string> metric_keys(const RunSearch& search)
     std::set<std::string> keys;
     const auto add = [&keys](const auto& all) {
         for (const auto& one : all) {
-            if (one.entity == Entity::metric) keys.insert(one.key);
+            if (is_of_metric(one.entity)) keys.insert(one.key);
         }
     };
     add(search.filter);
     add(search.order_by);
     return {keys.begin(), keys.end()};
-}
-
-std::optional<double> number_of(const LatestMetric& latest)
-{
-    if (latest.count == 0 || latest.point.text) return std::nullopt;
-    return latest.point.value;
-}
-
-Result<std::optional<double>> find_number(db::Connection& reader,
-                                          std::int64_t run,
-                                          const std::string& key,
-                                          const PointsByKey& tail)
-{
-    const auto in_tail = std::find_if(
-        tail.keys().begin(), tail.keys().end(), [&key](const auto& one) { return one.key == key; });
-    if (in_tail != tail.keys().end()) return number_of(TRY(grow_key(reader, run, *in_tail)).latest);
-    const auto compacted = TRY(find_open_metric(reader, run, key));
-    return compacted ? number_of(compacted->latest) : std::nullopt;
 }
 
 // As compare() has it for statements: NaN differs from every number and is nothing else.
@@ -74,6 +56,30 @@ bool holds(const std::optional<double>& value, const Comparison& comparison)
 
 }  // namespace
 
+TailedRuns::Numbers TailedRuns::numbers_of(const LatestMetric& latest)
+{
+    Numbers numbers;
+    if (latest.count > 0 && !latest.point.text) numbers.last = latest.point.value;
+    if (latest.range && latest.range->low <= latest.range->high) {
+        numbers.low = latest.range->low;
+        numbers.high = latest.range->high;
+    }
+    return numbers;
+}
+
+Result<TailedRuns::Numbers> TailedRuns::find_numbers(db::Connection& reader,
+                                                     std::int64_t run,
+                                                     const std::string& key,
+                                                     const PointsByKey& tail)
+{
+    const auto in_tail = std::find_if(
+        tail.keys().begin(), tail.keys().end(), [&key](const auto& one) { return one.key == key; });
+    if (in_tail != tail.keys().end())
+        return numbers_of(TRY(grow_key(reader, run, *in_tail)).latest);
+    const auto compacted = TRY(find_open_metric(reader, run, key));
+    return compacted ? numbers_of(compacted->latest) : Numbers();
+}
+
 Result<TailedRuns>
 TailedRuns::read(db::Connection& reader, const TailReader& tail, const RunSearch& search)
 {
@@ -85,13 +91,13 @@ TailedRuns::read(db::Connection& reader, const TailReader& tail, const RunSearch
         Values values;
         values.reserve(runs.keys_.size());
         for (const auto& key : runs.keys_)
-            values.push_back(TRY(find_number(reader, run, key, points)));
+            values.push_back(TRY(find_numbers(reader, run, key, points)));
         runs.values_.emplace_hint(runs.values_.end(), run, std::move(values));
     }
     return runs;
 }
 
-const std::optional<double>& TailedRuns::value_of(const Values& values,
+const TailedRuns::Numbers& TailedRuns::numbers_of(const Values& values,
                                                   const std::string& key) const
 {
     const auto place = std::lower_bound(keys_.begin(), keys_.end(), key);
@@ -112,7 +118,7 @@ std::vector<std::int64_t> TailedRuns::rows_for(const RunSearch& search) const
     for (const auto& [row, values] : values_) {
         const auto passes = [this, &of = values](const Comparison& comparison) {
             return comparison.entity != Entity::metric ||
-                   holds(value_of(of, comparison.key), comparison);
+                   holds(numbers_of(of, comparison.key).last, comparison);
         };
         if (std::all_of(search.filter.begin(), search.filter.end(), passes)) found.push_back(row);
     }
@@ -125,8 +131,12 @@ void TailedRuns::set_marks(std::int64_t row,
 {
     const auto& values = values_.at(row);
     for (std::size_t at = 0; at < columns.size(); ++at) {
-        if (columns[at].key.entity != Entity::metric) continue;
-        const auto& value = value_of(values, columns[at].key.key);
+        const auto entity = columns[at].key.entity;
+        if (!is_of_metric(entity)) continue;
+        const auto& numbers = numbers_of(values, columns[at].key.key);
+        const auto& value = entity == Entity::metric   ? numbers.last
+                            : entity == Entity::lowest ? numbers.low
+                                                       : numbers.high;
         if (!value) {
             marks[at] = {Rank::missing};
         } else if (std::isnan(*value)) {
@@ -140,7 +150,7 @@ void TailedRuns::set_marks(std::int64_t row,
 std::vector<OrderColumn> without_metrics(std::vector<OrderColumn> columns)
 {
     for (auto& column : columns) {
-        if (column.key.entity == Entity::metric)
+        if (is_of_metric(column.key.entity))
             column = {.key = column.key, .type = column.type, .value = "NULL"};
     }
     return columns;

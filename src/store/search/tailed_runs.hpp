@@ -31,10 +31,19 @@ public:
     void set_marks(std::int64_t row, const std::vector<OrderColumn>& columns, Marks& marks) const;
 
 private:
-    // Of each of `keys_`; nullopt: the run has no number there.
-    using Values = std::vector<std::optional<double>>;
-    [[nodiscard]] const std::optional<double>& value_of(const Values& values,
-                                                        const std::string& key) const;
+    // Of a key; nullopt: the run has no number there.
+    struct Numbers {
+        std::optional<double> last;
+        std::optional<double> low;
+        std::optional<double> high;
+    };
+    static Numbers numbers_of(const LatestMetric& latest);
+    static Result<Numbers> find_numbers(db::Connection& reader,
+                                        std::int64_t run,
+                                        const std::string& key,
+                                        const PointsByKey& tail);
+    using Values = std::vector<Numbers>;  // of each of `keys_`
+    [[nodiscard]] const Numbers& numbers_of(const Values& values, const std::string& key) const;
 
     std::vector<std::string> keys_;  // sorted
     std::map<std::int64_t, Values> values_;

@@ -44,9 +44,15 @@ const firstFixed = ['state', 'script', 'target', 'started', 'time', 'gpu'];
 const firstWhenNarrow = ['state', 'started', 'time', 'gpu'];
 
 /** As the filter language has it. */
-export function entityOf(kind: Kind, key: string): string {
-  const family = kind === 'metric' ? 'metrics' : kind === 'param' ? 'params' : 'tags';
+export function entityOf(kind: Kind | Exclude<Figure, 'last'>, key: string): string {
+  const family = { fixed: 'tags', metric: 'metrics', param: 'params', tag: 'tags', min: 'min', max: 'max', best: 'best' }[kind];
   return `${family}.${/^[\w.]+$/.test(key) ? key : `\`${key}\``}`;
+}
+
+/** What a first click sorts by: the best or the newest first, as far as that is known. */
+export function isDownFirst(column: Column): boolean {
+  if (column.kind !== 'metric') return column.id === 'started';
+  return column.figure === 'best' ? better(column.key) > 0 : column.figure !== 'min';
 }
 
 export function columnOf(id: string): Column | undefined {
@@ -59,8 +65,7 @@ export function columnOf(id: string): Column | undefined {
   const kind: Kind = number ? 'metric' : word;
   const figure = figures.find((one) => one === word) ?? 'last';
   const least = Math.min(180, Math.max(number ? 84 : 72, (key.length + (figure === 'last' ? 0 : 6)) * 7 + 34));
-  // The search knows last values only.
-  const order = key.includes('`') || figure !== 'last' ? '' : entityOf(kind, key);
+  const order = key.includes('`') || (figure === 'best' && better(key) === 0) ? '' : figure === 'last' ? entityOf(kind, key) : entityOf(figure, key);
   return { id, kind, key, least, width: number ? `${least}px` : `minmax(${least}px, 0.6fr)`, right: number, order, ...(number ? { figure } : {}) };
 }
 export const nameOf = (column: Column) => (column.label ? t(column.label) : column.figure && column.figure !== 'last' ? `${column.key} · ${t(`columns.figure.${column.figure}`)}` : column.key);

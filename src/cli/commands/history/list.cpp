@@ -32,9 +32,9 @@ constexpr Option options[] = {
      .help = "Only runs that match: \"metrics.loss < 0.1 AND params.lr = '0.1'\"."},
     {.name = "order-by",
      .value = "KEY",
-     .help = "Sort by this: \"loss\", \"metrics.accuracy DESC\", \"params.lr\". May be repeated, "
-             "to sort "
-             "equal runs. Runs without a value come last.",
+     .help =
+         "Sort by this: \"loss\", \"metrics.accuracy DESC\", \"min.loss\", \"params.lr\". May be "
+         "repeated, to sort equal runs. Runs without a value come last.",
      .times = Option::Times::many},
     {.name = "columns",
      .value = "NAMES",
