@@ -47,6 +47,7 @@ constexpr const Command* all_commands[] = {
     &cmd_experiment_clean,
     &cmd_experiment_diagnostics,
     &cmd_history_list,
+    &cmd_history_views,
     &cmd_history_last,
     &cmd_history_info,
     &cmd_history_compare,

@@ -30,6 +30,7 @@ extern const Command cmd_history_delete;
 extern const Command cmd_history_tag;
 extern const Command cmd_history_rename;
 extern const Command cmd_history_note;
+extern const Command cmd_history_views;
 extern const Command cmd_asset_list;
 extern const Command cmd_asset_download;
 extern const Command cmd_project_create;
