@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import time
 
 import pytest
@@ -74,7 +75,7 @@ def test_a_file_is_found_changed_and_saved_by_keys_alone(look, project):
     page.get_by_role("status").filter(has_text="Not saved").wait_for()
     item.get_by_text("Not saved").wait_for(state="attached")
     page.keyboard.press("Control+s")
-    page.get_by_role("status").filter(has_text="Saved").wait_for()
+    page.get_by_role("status").filter(has_text=re.compile(r"\bSaved")).wait_for()
     assert (project / "files" / "keys.py").read_bytes() == b"one = 1\r\ntwo = 2"
     assert (project / "files" / "keys.py").stat().st_mode & 0o777 == 0o750
 
@@ -171,7 +172,7 @@ def test_an_answer_for_one_project_leaves_the_texts_of_another_alone(look, switc
     on_disk(project / "same.txt", "of the first\nmine")
     # As it was read is still what is saved.
     page.keyboard.press("Backspace")
-    page.get_by_role("status").filter(has_text="Saved").wait_for()
+    page.get_by_role("status").filter(has_text=re.compile(r"\bSaved")).wait_for()
     assert text_of(page).strip() == "of the other"
 
 
@@ -191,7 +192,7 @@ def test_a_change_on_disk_is_a_choice_and_nothing_is_lost(look, project, choice,
     page.get_by_role("button", name=choice).click()
     page.get_by_text("was changed on disk").wait_for(state="detached")
     on_disk(path, wanted)
-    page.get_by_role("status").filter(has_text="Saved").wait_for()
+    page.get_by_role("status").filter(has_text=re.compile(r"\bSaved")).wait_for()
     assert text_of(page).strip() == wanted.strip()
 
 
