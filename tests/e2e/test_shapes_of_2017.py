@@ -55,7 +55,7 @@ SHAPES = {
         metrics={"logs/loss": 0.5, "logs/acc": 0.75, "logs/val_loss": 1, "logs/val_acc": 0.5}, series={"logs/loss": 2},
         files=["evaluation.txt", "labels/tags.txt", "logs/events.out.tfevents"]),
     "tf_mnist_app.py --learning_rate 0.25": dict(metrics={"learning_rate": 0.25, "Losses": 0.2}, series={"Losses": 5}),
-    "tf_gpu_test.py": dict(log="device placement: /gpu:0"),
+    "tf_gpu_check.py": dict(log="device placement: /gpu:0"),
     "tf_retrain_arguments.py --image_dir data/tiles --output_graph outputs/graph.pb --output_labels outputs/labels.txt --summaries_dir outputs/retrain "
     "--how_many_training_steps 4 --final_tensor_name flowers --testing_percentage 10 --flip_left_right --train_batch_size 100": dict(
         metrics={"Labels": 2, "retrain/train/cross_entropy": 0.25}, series={"retrain/train/cross_entropy": 4},
