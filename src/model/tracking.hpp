@@ -19,6 +19,7 @@ struct Tracking {
     std::string experiment;
     std::string experiment_name;
     std::string run_name;
+    bool is_named = false;  // by who submitted it: the script's own name for its run does not count
     std::string user;
     std::int64_t started = 0;  // wall-clock milliseconds
     std::vector<std::pair<std::string, std::string>> tags;

@@ -199,6 +199,8 @@ Result<Answer> create_run(Recorder& recorder, const Call& call)
     TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         if (!state.is_taken() && !names_parent(batch)) {
             id = tracking.run;
+            if (tracking.is_named)
+                std::erase_if(batch.tags, [](const auto& tag) { return tag.first == name_tag; });
             auto records = TRY(records_of(batch, state.own(), {}));
             for (auto& record : renaming(state, home))
                 records.push_back(std::move(record));

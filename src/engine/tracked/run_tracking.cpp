@@ -16,6 +16,7 @@ Result<model::Tracking> track_run(const Context& context, const model::Run& run)
                            .experiment = fmt::format("{}", experiment.id),
                            .experiment_name = experiment.name,
                            .run_name = seen.name,
+                           .is_named = !run.name.empty(),
                            .user = seen.user,
                            .started = seen.started != 0 ? seen.started : wall_milliseconds(),
                            .tags = seen.tags,
