@@ -225,6 +225,17 @@ Result<> refuse_clients_run(const model::Run& run)
         "End the program that logs to it."));
 }
 
+Result<> require_submitted(const model::Run& run)
+{
+    if (run.target_type != model::client_target) return {};
+    return tl::unexpected(Error(
+        ErrorKind::conflict,
+        fmt::format("run '{}' was not started by ponk: a client of the tracking API logged it, "
+                    "and how to start that program is not recorded",
+                    run.id.text()),
+        "Start the program again, or submit its script: 'ponk submit SCRIPT'."));
+}
+
 }  // namespace
 
 Result<model::Run> Engine::submit(const RunRequest& request, const Submitter& submitter)
@@ -271,7 +282,7 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Submitt
         return *known;
     }
     const auto before = TRY(context_.history.get_run(original));
-    TRY(refuse_clients_run(before));
+    TRY(require_submitted(before));
     TRY(snapshot_of(before).map_error(while_doing("repeat it")));
     TRY(require_made_here(before));
     auto spec = TRY(model::parse_run_spec(before.configuration));

@@ -93,7 +93,7 @@ def test_the_daemon_removes_old_copies_by_itself_and_says_so(ponk):
     runs = []
     for _ in range(3):
         done = ponk.run("submit", "x.py")
-        assert b"copies it into the project; it is removed after 30 days" in done.stderr
+        assert b"is cleaned, at most 30 days: " in done.stderr
         runs.append(ponk.json("history", "info", "last")["run_id"])
     first, aged, newest = runs
     age(ponk, aged, 31)
@@ -126,7 +126,7 @@ def test_many_files_are_cleaned_without_a_time_out(ponk):
                        "    for j in range(100): open(f'd{i}/{j}', 'w').close()\n")
     ponk.run("submit", "x.py")
     run = ponk.json("history", "info", "last")["run_id"]
-    ponk.run("experiment", "clean", run)
+    ponk.run("experiment", "clean", run, "--yes")
     assert find_copy(ponk, run) is None
 
 

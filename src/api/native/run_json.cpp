@@ -21,7 +21,9 @@ constexpr std::size_t most_child_runs_shown = 100;
 
 void add_duration(JsonObject& object, const model::Run& run)
 {
-    if (run.started == 0) {
+    // What came from elsewhere may have ended nobody knows when.
+    const bool measured = run.timings.contains("run");
+    if (run.started == 0 || (model::is_terminal(run.state) && run.ended == 0 && !measured)) {
         object.set("duration", Json());
         object.set("duration_ms", Json());
         return;

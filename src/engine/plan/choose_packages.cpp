@@ -178,6 +178,7 @@ private:
                     os::in_quotes(active)));
             return true;
         }
+        note_broken_environment();
         if (!active.empty() && is_environment(active)) {
             take_prefix(active, "the active environment");
             return true;
@@ -194,6 +195,18 @@ private:
         std::error_code problem;
         return std::filesystem::exists(folder / "pyvenv.cfg", problem) &&
                os::find_program((folder / "bin" / "python").native(), "").has_value();
+    }
+
+    // Moved from another machine, or its Python was removed.
+    void note_broken_environment()
+    {
+        std::error_code problem;
+        if (!std::filesystem::exists(run_.project / ".venv" / "pyvenv.cfg", problem)) return;
+        run_.notices.push_back(fmt::format(
+            "'.venv' of the project is not used: '.venv/bin/python' does not start a Python\n  "
+            "Make "
+            "it again ('uv venv --clear', or 'python3 -m venv --clear .venv'), or choose with "
+            "'--python'."));
     }
 
     void take_prefix(const Path& folder, std::string choice)

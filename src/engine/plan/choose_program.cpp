@@ -70,6 +70,21 @@ Result<> refuse_windows_lines(const std::string& script, std::string_view text)
         fmt::format("Convert it: sed -i 's/\\r$//' {}", shell_word(script))));
 }
 
+// Text of any kind can be a Python program by accident: '# notes' and '{"lr": 0.1}' are.
+Result<> refuse_other_files(const model::Program& program, const std::string& extension)
+{
+    constexpr std::string_view of_python[] = {"", ".pyc", ".pyz", ".zip", ".egg"};
+    const bool hidden = Path(program.script).filename().native().starts_with('.');
+    if (!hidden && std::ranges::count(of_python, extension) > 0) return {};
+    return tl::unexpected(Error(
+        ErrorKind::invalid_argument,
+        fmt::format("{} is no program: it is neither Python ('.py') nor a notebook nor a shell "
+                    "script, and its first line names no interpreter ('#!')",
+                    os::in_quotes(program.script)),
+        fmt::format("If Python shall run it, say so: 'ponk submit -- python {}'.",
+                    shell_word(program.script))));
+}
+
 }  // namespace
 
 Result<> choose_program(ResolvedRun& run)
@@ -89,7 +104,8 @@ Result<> choose_program(ResolvedRun& run)
         std::find_if(std::begin(languages), std::end(languages), [&](const Language& each) {
             return each.extension == extension;
         });
-    if (words.empty() && language == std::end(languages)) return {};
+    if (words.empty() && language == std::end(languages))
+        return refuse_other_files(program, extension);
     const auto by_shell = [](const std::string& word) {
         return Path(word).filename().native().ends_with("sh");
     };

@@ -221,6 +221,8 @@ std::string difference(const Input& before, const Input& now)
                            byte_size_text(static_cast<std::uint64_t>(input.bytes)));
     };
     auto text = fmt::format("input '{}' ", printable(now.path));
+    if (before.files == now.files && size(before) == size(now) && before.bytes != now.bytes)
+        return text + fmt::format("has {} bytes, before {}", now.bytes, before.bytes);
     if (before.files != now.files || before.bytes != now.bytes)
         return text + fmt::format("has {}, before {}", size(now), size(before));
     if (!is_same(before.digest, now.digest) || !is_same(before.tree, now.tree))

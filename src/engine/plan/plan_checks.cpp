@@ -70,7 +70,8 @@ Result<> check_named_files(const RunRequest& request, ResolvedRun& report)
     return {};
 }
 
-Result<> check_interpreter(const Submitter& submitter,
+Result<> check_interpreter(const RunRequest& request,
+                           const Submitter& submitter,
                            const config::ResolvedConfiguration& resolved,
                            const ResolvedRun& report)
 {
@@ -82,6 +83,13 @@ Result<> check_interpreter(const Submitter& submitter,
     const auto why =
         why_unusable(spec.program.interpreter, report.project, search_path(submitter, spec));
     if (why.empty()) return {};
+    if (!request.python.empty()) {
+        return tl::unexpected(
+            Error(ErrorKind::not_found,
+                  fmt::format("'--python {}': it {}", printable(shell_word(request.python)), why),
+                  "Give the path of a Python program, or the name of one on PATH, such as "
+                  "'python3.11'."));
+    }
     const bool by_run = !resolved.run.interpreter_path->empty();
     const auto& given = by_run ? resolved.run.interpreter_path : resolved.target.python_location;
     return tl::unexpected(

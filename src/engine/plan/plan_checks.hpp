@@ -12,7 +12,8 @@ Result<> check_named_files(const RunRequest& request, ResolvedRun& report);
 
 // On this machine an interpreter that is not there is reported before a run is recorded, with the
 // place that names it.
-Result<> check_interpreter(const Submitter& submitter,
+Result<> check_interpreter(const RunRequest& request,
+                           const Submitter& submitter,
                            const config::ResolvedConfiguration& resolved,
                            const ResolvedRun& report);
 

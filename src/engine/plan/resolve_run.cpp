@@ -210,7 +210,7 @@ resolve_run(const RunRequest& asked, const Submitter& submitter, const ProjectKe
     TRY(give_names(report));
     TRY(check_named_files(request, report));
     TRY(choose_packages(request, submitter, resolved, report));
-    TRY(check_interpreter(submitter, resolved, report));
+    TRY(check_interpreter(request, submitter, resolved, report));
     TRY(check_command(submitter, report));
     return report;
 }

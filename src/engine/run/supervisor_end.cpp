@@ -274,18 +274,16 @@ Result<> Supervisor::keep_files(executor::Rest& rest,
                 .count() /
             24;
         const auto until = days > 0 && spec_.location.kind == model::Location::Kind::here
-                               ? fmt::format("; {} removed after {} day{}",
-                                             one ? "it is" : "they are",
-                                             days,
-                                             days == 1 ? "" : "s")
+                               ? fmt::format(", at most {} day{}", days, days == 1 ? "" : "s")
                                : "";
-        notices.push_back(fmt::format("{} {} kept in the run's copy of the project: 'ponk "
-                                      "experiment return {}' copies {} into the project{}",
+        notices.push_back(fmt::format("{} {} kept in the run's copy of the project until that is "
+                                      "cleaned{}: 'ponk experiment return {}' copies {} into the "
+                                      "project",
                                       rest.left,
                                       one ? "is" : "are",
+                                      until,
                                       run_.id.brief(),
-                                      one ? "it" : "them",
-                                      until));
+                                      one ? "it" : "them"));
     }
     for (auto& notice : rest.notices)
         notices.push_back(std::move(notice));

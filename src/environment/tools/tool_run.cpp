@@ -166,7 +166,7 @@ std::string advice_for(std::string_view output)
     if (says("could not find a version that satisfies") || says("no matching distribution") ||
         says("was not found in the package registry") || says("no candidates were found"))
         return "Check the package's name and version. Some old packages no longer exist or need an "
-               "older Python: 'ponk check' shows which.";
+               "older Python.";
     if (says("temporary failure in name resolution") || says("connection refused") ||
         says("network is unreachable") || says("failed to establish a new connection") ||
         says("error sending request") || says("dns error") || says("failed to fetch"))
