@@ -37,7 +37,7 @@ def test_checkpoints_are_collected_and_outlive_the_copy(project, tmp_path):
     assert b"2 files (12 bytes) outside of outputs/ were collected with the outputs: checkpoints/, lightning_logs/" in done.stderr
     assert b"1 file outside of outputs/ (notes.txt; 5 bytes) is kept in the run's copy" in done.stderr
     project.run("prune", "--copies", "0", "--yes")
-    project.run("experiment", "clean", "last")
+    project.run("experiment", "clean", "last", "--yes")
     project.run("history", "download", "last", "-d", tmp_path / "got")
     assert (tmp_path / "got/outputs/checkpoints/deep/1.ckpt").read_text() == "weights"
     assert not (tmp_path / "got/outputs/checkpoints/old.ckpt").exists(), "it is in the snapshot"
@@ -84,7 +84,7 @@ def test_clean_names_what_is_lost_first(project):
     project.run("submit", "train.py")
     brief = project.json("history", "last")["run_id"][-8:]
 
-    done = project.run("experiment", "clean", "--all")
+    done = project.run("experiment", "clean", "--all", "--yes")
 
     assert f"run {brief}: 1 file outside of outputs, 5 bytes, is in its working copy only".encode() in done.stderr
     assert b"in its working copy only" not in project.run("experiment", "clean", "--all").stderr

@@ -209,3 +209,12 @@ def test_a_rerun_takes_the_python_of_that_run(offline, tmp_path):
     submit(offline, "show.py")
     offline.environment["VIRTUAL_ENV"] = str(tmp_path / "two")
     assert offline.run("experiment", "rerun", "1").stdout.split()[0] == b"1.0"
+
+
+def test_prepare_builds_from_a_file_of_packages_without_a_configuration(offline):
+    offline.write("requirements.txt", "tinytool==1.0\n")
+    done = offline.json("experiment", "prepare")
+    assert done["ready"] and len(done["made"]) == 1, done
+    again = offline.json("experiment", "prepare")
+    assert again["ready"] and again["made"] == [], again
+    assert submit(offline, "show.py")[0].startswith("1.0 ")

@@ -28,7 +28,7 @@ def test_a_folder_whose_rights_the_script_took_away_still_tells_the_end(bound, t
     run = bound.json("history", "last")
     assert run["status"] == "Failed" and run["outputs"] and run["warnings"] == []
     assert bound.run("logs", "last").stdout == b"kept\n"
-    bound.run("experiment", "clean", "last")
+    bound.run("experiment", "clean", "last", "--yes")
 
 
 def test_a_run_whose_folder_is_closed_can_be_cancelled(bound):

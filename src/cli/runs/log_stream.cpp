@@ -130,13 +130,19 @@ Result<> LogWriter::finish()
     filter_.feed(paths_.finish(), shown_);
     filter_.finish(shown_);
     TRY(give(shown_));
-    return os::write_all(Pager::way_of(fd_), lines_.finish());
+    auto rest = lines_.finish();
+    // A last line without an end, or a progress bar, is not to share its line with what comes next.
+    if (!rest.empty()) last_ = rest.back();
+    if (last_ != '\n') rest += '\n';
+    return os::write_all(Pager::way_of(fd_), rest);
 }
 
 Result<> LogWriter::give(const std::string& shown)
 {
     const int way = Pager::way_of(fd_);
-    return os::write_all(way, way == fd_ ? shown : lines_.feed(shown));
+    const auto out = way == fd_ ? shown : lines_.feed(shown);
+    if (!out.empty()) last_ = out.back();
+    return os::write_all(way, out);
 }
 
 void OverwrittenLines::take(char c, std::string& out)

@@ -68,6 +68,7 @@ private:
     TerminalFilter filter_;
     std::string shown_;
     OverwrittenLines lines_;
+    char last_ = '\n';  // that was written
 };
 
 enum class Follow { no, yes };

@@ -221,14 +221,14 @@ std::vector<int> run_column_ranks(const output::Columns& columns)
                               {"run_number", 0},
                               {"status", 0},
                               {"project_path", 1},
-                              {"exit_code", 3},
+                              {"name", 2},  // somebody gave it to tell runs apart
+                              {"exit_code", 4},
                               {"duration", 1},
-                              {"gpu_verdict", 2},
-                              {"script_name", 2},
-                              {"start_time_utc", 5},
-                              {"name", 6},
+                              {"gpu_verdict", 3},
+                              {"script_name", 3},
+                              {"start_time_utc", 6},
                               {"target", 8}};
-    constexpr int metric_ranks[] = {1, 4, 6};
+    constexpr int metric_ranks[] = {1, 5, 7};
     constexpr int other_metrics = 7;
     std::vector<int> ranks;
     std::size_t metrics = 0;

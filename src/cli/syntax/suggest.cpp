@@ -39,6 +39,9 @@ constexpr Renamed renamed[] = {
 // Groups of the predecessor that have no counterpart, and why.
 constexpr Renamed without_counterpart[] = {
     {"account", "ponk needs no account."},
+    {"history undelete",
+     "What 'ponk history delete' removed is gone; 'ponk history restore' brings back runs that a "
+     "client of MLflow deleted."},
     {"workspace",
      "ponk needs no workspace: a project is a folder, and its history is on this machine."},
     {"project update",

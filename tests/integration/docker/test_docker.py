@@ -95,7 +95,7 @@ def test_a_container_that_has_ended_does_not_stay(docker, engine):
         docker.run("submit", "-c", "docker", "a.py", code, code=code)
         name = docker.json("history", "last")["run_id"]
         assert engine.docker("ps", "-aq", "--no-trunc", "--filter", f"name={name}") == ""
-    docker.run("experiment", "clean", "last")
+    docker.run("experiment", "clean", "last", "--yes")
 
 
 def test_the_shared_folder_is_mounted_for_those_who_name_it(docker):
@@ -174,7 +174,7 @@ def test_files_beside_the_outputs_of_a_copied_tree_are_returned(docker, tmp_path
     docker.run("experiment", "return", "last", "-d", tmp_path / "back")
     for name in ("extra.txt", "ckpt/c1", "outputs/m"):
         assert (tmp_path / "back" / name).read_text() == name
-    docker.run("experiment", "clean", "last")
+    docker.run("experiment", "clean", "last", "--yes")
     done = docker.run("experiment", "return", "last", "-d", tmp_path / "again", code=None)
     assert done.returncode != 0 and b"no longer exists" in done.stderr
 

@@ -43,5 +43,5 @@ def test_a_script_reaches_neither_the_place_of_its_tree_nor_the_runs_record(dock
     assert sorted(place.name for place in (thesis / "outputs").iterdir()) == ["results.csv"]
     run = docker.json("history", "info", "last")
     assert [name for name in run["attachments"].split(",") if name.startswith("outputs/")] == ["outputs/planted.sh"], run
-    docker.run("experiment", "clean", "last")
+    docker.run("experiment", "clean", "last", "--yes")
     assert (thesis / "train.py").read_text() == "the user's own"

@@ -107,7 +107,7 @@ def test_a_container_keeps_its_image_from_removal_even_without_a_daemon(prepared
     assert run["environment"]["image"] in engine.docker("images", "-aq", "--no-trunc")
     prepared.run("cancel", run["run_id"])
     wait_for(prepared, "Canceled")
-    prepared.run("experiment", "clean", run["run_id"])
+    prepared.run("experiment", "clean", run["run_id"], "--yes")
     removed = prepared.json("environment", "remove", run["environment"]["id"])
     assert removed["freed_bytes"] > 1e6 and removed["held_by"] == []
 

@@ -20,7 +20,7 @@ def test_checkpoints_come_home_and_the_copy_is_trimmed(away, machine, target, tm
         "checkpoints/1/w.ckpt", "lib/data.txt", "outputs/m"]
     away.run("experiment", "return", "last", "--overwrite")
     assert (away.project / "lib/data.txt").read_text() == "new"
-    cleaned = away.run("experiment", "clean", "last")
+    cleaned = away.run("experiment", "clean", "last", "--yes")
     assert b"1 file outside of outputs, 3 bytes, is in its working copy only" in cleaned.stderr
     away.run("history", "download", "last", "-d", tmp_path / "got")
     assert (tmp_path / "got/outputs/checkpoints/1/w.ckpt").stat().st_size == 5000

@@ -251,7 +251,7 @@ def test_clean_takes_everything_of_the_run_away_there(away, machine):
     run = away.json("history", "info", "last")
     assert (machine.home / ".ponk/runs" / run["run_id"]).is_dir()
 
-    away.run("experiment", "clean", run["run_id"])
+    away.run("experiment", "clean", run["run_id"], "--yes")
 
     assert not (machine.home / ".ponk/runs" / run["run_id"]).exists()
     assert away.text("logs", run["run_id"]) == "1\n"
@@ -271,7 +271,7 @@ def test_return_brings_files_that_are_no_outputs(away, machine, configuration):
     assert (away.project / "kept.txt").read_text() == "as it was\nand more"
     run = away.json("history", "info", "last")
     assert not list((away.home / "runs" / run["run_id"]).glob("returned-*"))
-    away.run("experiment", "clean", run["run_id"])
+    away.run("experiment", "clean", run["run_id"], "--yes")
     assert b"no longer exists" in away.run("experiment", "return", run["run_id"], code=66).stderr
 
 

@@ -26,6 +26,8 @@ constexpr Example examples[] = {
     {"ponk prune --copies 1h --this-project", "Remove the working copies of this project."},
 };
 constexpr std::chrono::minutes patience{60};
+constexpr std::string_view usual_copies = "14d";
+constexpr std::string_view usual_environments = "30d";
 constexpr std::size_t most_lines = 10;
 
 std::string size_text(std::int64_t bytes)
@@ -90,14 +92,25 @@ Result<std::int64_t>
 seconds_of(const Invocation& words, std::string_view option, std::string_view usual)
 {
     const auto text = words.value(option).value_or(std::string(usual));
-    if (text == "0") return std::int64_t{0};
+    if (text.starts_with('0') && (text.size() == 1 || text == "0s" || text == "0d"))
+        return std::int64_t{0};
     return parse_time_span(text);
+}
+
+// Who wants space now learns what is too young to go.
+std::string kept_text(const Invocation& words)
+{
+    if (words.has("copies") || words.has("environments")) return "";
+    return fmt::format(": working copies stay for {}, environments for {} ('--copies 1s', "
+                       "'--environments 1h' remove them sooner)",
+                       usual_copies,
+                       usual_environments);
 }
 
 // Other hosts count the ages of their environments in hours.
 Result<std::int64_t> hours_of(const Invocation& words, std::string_view option)
 {
-    const auto seconds = TRY(seconds_of(words, option, "30d"));
+    const auto seconds = TRY(seconds_of(words, option, usual_environments));
     if (seconds % 3600 == 0) return seconds / 3600;
     return tl::unexpected(
         Error(ErrorKind::invalid_argument,
@@ -107,7 +120,7 @@ Result<std::int64_t> hours_of(const Invocation& words, std::string_view option)
 
 Outcome run(Context& context, const Invocation& words)
 {
-    const auto copies = TRY(as_usage(seconds_of(words, "copies", "14d")));
+    const auto copies = TRY(as_usage(seconds_of(words, "copies", usual_copies)));
     const auto environments = TRY(as_usage(hours_of(words, "environments")));
     JsonObject body{{"copies_seconds", copies}, {"environments_hours", environments}};
     if (words.has("this-project")) {
@@ -128,7 +141,8 @@ Outcome run(Context& context, const Invocation& words)
     if (words.has("dry-run")) {
         if (!people) return context.print(plan);
         tell_losses(context, plan);
-        return context.done(what.empty() ? "nothing to remove but snapshots that no run uses"
+        return context.done(what.empty() ? "nothing to remove but snapshots that no run uses" +
+                                               kept_text(words)
                                          : "would remove " + what);
     }
     if (!what.empty() && !words.has("yes")) {
@@ -141,7 +155,8 @@ Outcome run(Context& context, const Invocation& words)
         context.note("{}", printable(problem.as_string()));
     if (!people) return context.print(done);
     const auto removed = summary(done);
-    return context.done(removed.empty() ? "nothing to remove" : "removed " + removed);
+    return context.done(removed.empty() ? "nothing to remove" + kept_text(words)
+                                        : "removed " + removed);
 }
 
 }  // namespace prune_command

@@ -6,6 +6,7 @@
 #include "cli/runs/losses.hpp"
 #include "cli/runs/run_search.hpp"
 #include "cli/terminal/ask.hpp"
+#include "model/run_words.hpp"
 
 namespace ponk::cli {
 namespace experiment_clean_command {
@@ -24,12 +25,12 @@ constexpr Example examples[] = {
 // Tens of thousands of files take their time.
 constexpr std::chrono::minutes patience{10};
 
-// On a terminal the user may say no.
+// What is nowhere else goes only when the user said so; where nobody can be asked, '--yes' says it.
 Result<>
 warn_of_losses(const Context& context, const Invocation& words, const std::vector<Json>& runs)
 {
     const auto files = note_losses(context, runs);
-    if (files == 0 || words.has("yes") || !has_terminal()) return {};
+    if (files == 0 || words.has("yes")) return {};
     return confirm(fmt::format("Remove {}? 'ponk experiment return' copies files into the project.",
                                files == 1 ? "this file" : "these files"));
 }
@@ -44,7 +45,9 @@ Outcome run(Context& context, const Invocation& words)
         if (!project.empty()) {
             const JsonObject search{{"hidden", true}, {"project", project}};
             for (const Json& run : TRY(search_runs(*daemon, search, 0))) {
-                if (!run["end_time_utc"].is_null()) chosen.push_back(run);
+                if (!run["end_time_utc"].is_null() &&
+                    run.text("target_type") != model::client_target)
+                    chosen.push_back(run);
             }
         }
     } else {

@@ -32,7 +32,7 @@ constexpr Example examples[] = {
 
 struct Asked {
     JsonObject body;
-    bool builds = false;  // else the Python of the target is the user's affair
+    bool builds = false;  // whatever the project's files say
 };
 
 tl::expected<Asked, Failure> read_words(Context& context, const Invocation& words)
@@ -145,15 +145,14 @@ Outcome report(Context& context, const Json& record)
 Outcome run(Context& context, const Invocation& words)
 {
     const Asked asked = TRY(read_words(context, words));
-    if (words.has("check") || !asked.builds) {
+    const bool only_check = words.has("check");
+    if (only_check || !asked.builds) {
         Daemon* daemon = TRY(context.daemon());
-        return check_only(context,
-                          TRY(daemon->send("POST",
-                                           "/environments/check",
-                                           asked.body,
-                                           Daemon::Repeat::when_broken,
-                                           submit_limit)),
-                          words);
+        const Json outlook = TRY(daemon->send(
+            "POST", "/environments/check", asked.body, Daemon::Repeat::when_broken, submit_limit));
+        // A file of the project that names packages is built from without any configuration, too.
+        const bool would_build = !outlook.text("conda_file").empty() && !outlook.boolean("ready");
+        if (only_check || !would_build) return check_only(context, outlook, words);
     }
     const Json record = TRY(submit(context, "/environments/prepare", asked.body, Until::recorded));
     if (words.has("async")) return print_started(context, record);
@@ -171,10 +170,12 @@ constinit const Command cmd_experiment_prepare = {
     .description =
         "Runs build the environment that they need automatically, unless 'PrepareEnvironment: "
         "false' is set; this command does it early. On targets with containers, ponk pulls the "
-        "image of 'baseDockerImage' and installs the packages of the conda file on it. On a local "
-        "target ponk uses your Python: it starts it once, and installs nothing unless the run "
-        "configuration has 'ManagedEnvironment: true' (in the later schema "
-        "'userManagedDependencies: false').\nAn environment is built once and shared by all runs "
+        "image of 'baseDockerImage' and installs the packages of the conda file on it. On this "
+        "machine "
+        "ponk installs what the project's file of packages names, into an environment of its own; "
+        "with a '.venv', or where the packages are yours (a project of 2017 without "
+        "'ManagedEnvironment: true'), it starts your Python once and installs nothing.\nAn "
+        "environment is built once and shared by all runs "
         "that need the same; if it is built again, ponk prints what changed. The preparation is "
         "recorded as a run, and its log is the output of the build. Ctrl-C cancels the build.",
     .options = experiment_prepare_command::options,

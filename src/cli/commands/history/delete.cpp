@@ -5,6 +5,7 @@
 #include "cli/runs/losses.hpp"
 #include "cli/terminal/ask.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace ponk::cli {
@@ -36,8 +37,11 @@ Outcome run(Context& context, const Invocation& words)
     std::vector<Json> records;
     std::set<std::string> made;
     for (const std::string& name : names) {
-        const Json& record = records.emplace_back(TRY(context.run(name)));
-        ids.push_back(record.text("run_id"));
+        Json found = TRY(context.run(name));
+        auto id = found.text("run_id");
+        if (std::ranges::count(ids, id) > 0) continue;  // named twice
+        const Json& record = records.emplace_back(std::move(found));
+        ids.push_back(std::move(id));
         if (!record["child_runs"].is_array()) continue;
         for (const Json& one : record["child_runs"].as_array())
             made.insert(one.text("run_id"));

@@ -143,11 +143,36 @@ private:
     TerminalFilter filter_{Passing::text};
 };
 
-Result<> copy_lines(Daemon& daemon, const std::string& query, int out)
+// Counts the lines that are runs as they pass.
+class RunLines {
+public:
+    void feed(std::string_view bytes)
+    {
+        constexpr std::string_view begin = "{\"run\":";
+        for (const char c : bytes) {
+            if (c == '\n') {
+                matched_ = 0;
+            } else if (matched_ < begin.size()) {
+                matched_ = c == begin[matched_] ? matched_ + 1 : begin.size() + 1;
+                if (matched_ == begin.size()) ++count_;
+            }
+        }
+    }
+    [[nodiscard]] std::size_t count() const { return count_; }
+
+private:
+    std::size_t matched_ = 0;
+    std::size_t count_ = 0;
+};
+
+// How many runs there were.
+Result<std::size_t> copy_lines(Daemon& daemon, const std::string& query, int out)
 {
     std::optional<Error> problem;
     Outlet outlet(out);
+    RunLines lines;
     const auto copy = [&](std::string_view bytes) {
+        lines.feed(bytes);
         const auto written = outlet.write(bytes);
         if (!written) problem = written.error();
         return written.has_value();
@@ -155,7 +180,8 @@ Result<> copy_lines(Daemon& daemon, const std::string& query, int out)
     const auto streamed = daemon.stream("/export" + query, copy, answer_limit);
     if (problem) return tl::unexpected(*problem);
     TRY(streamed);
-    return outlet.finish();
+    TRY(outlet.finish());
+    return lines.count();
 }
 
 Outcome export_csv(Context& context, const EachRun& runs, const Write& write, bool points)
@@ -184,19 +210,18 @@ Outcome export_lines(Context& context, const Choice& choice, int out)
 {
     Daemon* daemon = TRY(context.daemon());
     if (choice.none) return exit_code::success;
-    if (choice.whole) {
-        TRY(copy_lines(*daemon,
-                       choice.project.empty() ? ""
-                                              : "?project=" + net::percent_encode(choice.project),
-                       out));
-        return exit_code::success;
-    }
     std::size_t count = 0;
-    Daemon beside = daemon->beside();
-    TRY(each_run(*daemon, choice, [&](const Json& run) -> Result<> {
-        ++count;
-        return copy_lines(beside, "?run=" + run.text("run_id"), out);
-    }));
+    if (choice.whole) {
+        const auto query =
+            choice.project.empty() ? "" : "?project=" + net::percent_encode(choice.project);
+        count = TRY(copy_lines(*daemon, query, out));
+    } else {
+        Daemon beside = daemon->beside();
+        TRY(each_run(*daemon, choice, [&](const Json& run) -> Result<> {
+            count += TRY(copy_lines(beside, "?run=" + run.text("run_id"), out));
+            return {};
+        }));
+    }
     context.note("{} run{} exported", count, count == 1 ? "" : "s");
     return exit_code::success;
 }

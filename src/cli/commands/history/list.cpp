@@ -209,7 +209,8 @@ Outcome run(Context& context, const Invocation& words)
     std::size_t limit = table ? table_limit : 0;
     if (const auto given = words.value("limit")) {
         const auto number = parse_integer(*given);
-        if (!number || *number < 1) return fail_usage("'--limit {}' is not a number", *given);
+        if (!number || *number < 1)
+            return fail_usage("'--limit {}' is not a number of runs (1 or more)", *given);
         limit = static_cast<std::size_t>(*number);
     }
     JsonObject search = TRY(search_options(words));

@@ -125,6 +125,11 @@ private:
             for (const Json& run : runs_)
                 rest.push_back(beyond_fields(run));
             add(key, rest);
+        } else if (key == "warnings") {
+            JsonArray texts;
+            for (const Json& run : runs_)
+                texts.push_back(without_own_id(run));
+            add(key, std::move(texts));
         } else if (key == "error") {
             add("error", members(members(runs_, "error"), "message"));
         } else {
@@ -160,6 +165,21 @@ private:
         return named;
     }
 
+    // Advice names the run it is for, which is no difference.
+    static Json without_own_id(const Json& run)
+    {
+        if (!run["warnings"].is_array()) return run["warnings"];
+        JsonArray texts;
+        const auto id = brief_id(run);
+        for (const Json& warning : run["warnings"].as_array()) {
+            auto text = warning.is_string() ? warning.as_string() : std::string();
+            if (const auto at = text.find(id); !id.empty() && at != text.npos)
+                text.replace(at, id.size(), "RUN");
+            texts.emplace_back(std::move(text));
+        }
+        return texts;
+    }
+
     static Json beyond_fields(const Json& run)
     {
         auto spec = model::parse_run_spec(run["configuration"]);
@@ -168,6 +188,8 @@ private:
         spec->program.framework = spec->program.script = "";
         spec->program.arguments.clear();
         spec->location.target = "";
+        spec->environment.lock_digest
+            .clear();  // what a rerun shall have; 'environment' has what it had
         // Names of rows are short: what the program gets stands beside the other parts.
         const auto stored = to_json(*spec);
         JsonObject kept;
