@@ -40,7 +40,7 @@ def test_a_wrong_python_is_named_as_it_was_typed(ponk, python, why):
 def test_a_file_that_is_no_program_does_not_run(ponk, name, text):
     ponk.write(name, text)
     said = ponk.run("submit", name, code=65).stderr.decode()
-    assert f"'{name}' is no program" in said and f"ponk submit -- python {name}" in said
+    assert f"'{name}' is not a program" in said and f"ponk submit -- python {name}" in said
     assert ponk.json("runs") == []
 
 

@@ -78,7 +78,7 @@ Result<> refuse_other_files(const model::Program& program, const std::string& ex
     if (!hidden && std::ranges::count(of_python, extension) > 0) return {};
     return tl::unexpected(Error(
         ErrorKind::invalid_argument,
-        fmt::format("{} is no program: it is neither Python ('.py') nor a notebook nor a shell "
+        fmt::format("{} is not a program: it is neither Python ('.py') nor a notebook nor a shell "
                     "script, and its first line names no interpreter ('#!')",
                     os::in_quotes(program.script)),
         fmt::format("If Python shall run it, say so: 'ponk submit -- python {}'.",
