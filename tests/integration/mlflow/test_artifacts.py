@@ -157,6 +157,12 @@ names = lambda path=None: [[entry.path, entry.file_size] for entry in client.lis
 before = names()
 client.log_text("{run}", "by a client", "plots/a.txt")
 client.log_text("{run}", "more", "notes.txt")
+for name in ("outputs/plots/a.txt", "outputs/new.txt", "outputs"):
+    try:
+        client.log_text("{run}", "of somebody else", name)
+        raise SystemExit(name)
+    except Exception as problem:
+        assert "has what the script of the run wrote" in str(problem), problem
 place = mlflow.artifacts.download_artifacts(run_id="{run}", dst_path="{tmp_path}/all")
 answer = [before, names(), names("plots"), mlflow.artifacts.load_text("runs:/{run}/plots/a.txt"),
           mlflow.artifacts.load_text("runs:/{run}/outputs/plots/a.txt")]

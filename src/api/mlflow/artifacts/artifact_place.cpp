@@ -2,6 +2,7 @@
 #include "api/mlflow/artifacts/artifact_place.hpp"
 
 #include "base/text.hpp"
+#include "engine/files/live_files.hpp"
 #include "engine/tracked/child_of.hpp"
 #include "store/models/models.hpp"
 #include "store/tracking/traces.hpp"
@@ -246,6 +247,20 @@ Result<> check_writable(const ArtifactPlace& place)
                 "The {} {} must be in the 'active' state. Current state is deleted.",
                 what,
                 place.id);
+}
+
+Result<> check_free(const Services& services, const ArtifactPlace& place)
+{
+    const auto& names = place.inside.names();
+    if (place.owner != Owner::run || names.empty() || names.front() != engine::outputs_name ||
+        !TRY(files_of(services, place)).has_collected())
+        return {};
+    return tl::unexpected(
+        Error(ErrorKind::invalid_argument,
+              fmt::format("'{}' cannot be logged: '{}' has what the script of the run wrote",
+                          printable(place.inside.text()),
+                          engine::outputs_name),
+              "Log it below another name."));
 }
 
 Result<Entries> list_place(const Services& services, const ArtifactPlace& place)

@@ -48,6 +48,8 @@ Result<> check_own_location(std::string_view location);
 
 // What was deleted stays to be read and takes nothing new: `invalid_argument`.
 Result<> check_writable(const ArtifactPlace& place);
+// Nothing is logged where the outputs of a run of ponk's have their names: `invalid_argument`.
+Result<> check_free(const Services& services, const ArtifactPlace& place);
 
 // Sorted; nullopt when there is no such folder.
 Result<std::optional<std::vector<store::ArtifactFolder::Entry>>>

@@ -64,6 +64,7 @@ private:
         TRY(check_writable(place));
         if (place.inside.is_root())
             return fail(ErrorKind::invalid_argument, "Invalid path: it is not a file");
+        TRY(check_free(services_, place));
         return place;
     }
 
