@@ -127,6 +127,18 @@ bool looks_like_a_secret(std::string_view value)
            value.find("sig=") != std::string_view::npos;
 }
 
+// Those that each run gets from ponk, whatever else names them.
+bool is_own_variable(std::string_view name)
+{
+    constexpr std::string_view own[] = {"PONK_RUN_ID",
+                                        "PONK_RUN_TOKEN",
+                                        "PONK_RUN_DIRECTORY",
+                                        "PONK_OUTPUTS_DIRECTORY",
+                                        "AZUREML_RUN_ID",
+                                        "AZUREML_NATIVE_SHARE_DIRECTORY"};
+    return std::ranges::find(own, name) != std::end(own);
+}
+
 void check_variable(const EnvironmentVariable& variable, Place name_place, Report& report)
 {
     if (variable.name.empty() || variable.name.find_first_of("= \t\n") != std::string::npos) {
@@ -135,6 +147,23 @@ void check_variable(const EnvironmentVariable& variable, Place name_place, Repor
                      fmt::format("'{}' cannot be the name of an environment variable",
                                  printable(variable.name)),
                      "Use only letters, digits and underscores.");
+        return;
+    }
+    if (variable.value.find('\0') != std::string::npos) {
+        report.error(variable.place,
+                     "wrong-value",
+                     fmt::format("the value of '{}' contains a zero byte, which no environment "
+                                 "variable can have",
+                                 variable.name),
+                     "Write the value without it.");
+        return;
+    }
+    if (is_own_variable(variable.name)) {
+        report.warning(
+            variable.place,
+            "not-used",
+            fmt::format("'{}' is set by ponk: the value here is not used", variable.name),
+            "Remove the line.");
         return;
     }
     if (is_placeholder(variable.value)) {

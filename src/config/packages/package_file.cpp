@@ -52,7 +52,7 @@ read_package_file(const os::Path& root, const std::string& name, Report& report)
 {
     const auto form = form_of(name);
     if (form == Form::conda) {
-        const auto document = load_document(root / name, report);
+        const auto document = load_document(root, name, report);
         if (!document) return std::nullopt;
         if (is_python_env(name, *document)) return read_python_env(*document, report);
         return read_conda(*document, report);

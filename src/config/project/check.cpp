@@ -78,7 +78,7 @@ Result<Diagnostics> check_project(const os::Path& folder)
     const auto project = TRY(open_project(folder));
     Diagnostics all;
     const auto check = [&](const std::string& name) {
-        if (has_name(folder / name)) append(all, dump_file(folder / name, name).diagnostics);
+        if (has_name(folder / name)) append(all, dump_file(folder, name).diagnostics);
     };
     for (const auto& name : TRY(configuration_files(folder)))
         check(name);

@@ -10,6 +10,7 @@
 #include "config/ignore/ignore_rules.hpp"
 #include "config/project/project.hpp"
 #include "config/schema/schemas.hpp"
+#include "os/contained_path.hpp"
 
 #include <cerrno>
 #include <sys/stat.h>
@@ -111,6 +112,17 @@ std::optional<std::string> load_text(const os::Path& file, Report& report)
     return std::nullopt;
 }
 
+// Of a project. A link out of it would show to who reads our messages what lies elsewhere, and no
+// other machine would have the file.
+std::optional<std::string> load_text(const os::Path& root, const os::Path& relative, Report& report)
+{
+    const auto inside = os::contained_path(root, relative);
+    if (inside || inside.error().kind() != ErrorKind::invalid_argument)
+        return load_text(root / relative, report);
+    report.error({}, "outside", inside.error().message(), "Copy the file into the project.");
+    return std::nullopt;
+}
+
 struct Meaning {
     const char* schema = "";
     Json values;
@@ -184,9 +196,9 @@ Json dump_ignore(std::string_view text)
 
 }  // namespace
 
-std::optional<Node> load_document(const os::Path& file, Report& report)
+std::optional<Node> load_document(const os::Path& root, const os::Path& relative, Report& report)
 {
-    const auto text = load_text(file, report);
+    const auto text = load_text(root, relative, report);
     return text ? read_document(*text, report) : std::nullopt;
 }
 
@@ -227,12 +239,13 @@ FileDump judge(const std::optional<std::string_view>& text, const os::Path& file
 
 }  // namespace
 
-FileDump dump_file(const os::Path& file, const std::string& shown)
+FileDump dump_file(const os::Path& root, const std::string& name)
 {
-    Report report(shown);
-    const auto text = load_text(file, report);
-    return judge(
-        text ? std::optional<std::string_view>(*text) : std::nullopt, file, std::move(report));
+    Report report(name);
+    const auto text = load_text(root, name, report);
+    return judge(text ? std::optional<std::string_view>(*text) : std::nullopt,
+                 root / name,
+                 std::move(report));
 }
 
 FileDump dump_text(std::string_view text, const os::Path& file, const std::string& shown)
@@ -242,7 +255,10 @@ FileDump dump_text(std::string_view text, const os::Path& file, const std::strin
 
 FileDump dump_file(const os::Path& file)
 {
-    return dump_file(file, file.string());
+    Report report(file.string());
+    const auto text = load_text(file, report);
+    return judge(
+        text ? std::optional<std::string_view>(*text) : std::nullopt, file, std::move(report));
 }
 
 }  // namespace ponk::config

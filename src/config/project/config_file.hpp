@@ -37,8 +37,9 @@ struct FileDump {
     Diagnostics diagnostics;
 };
 
-// Reads one file by itself. `shown` is its name in messages.
-FileDump dump_file(const os::Path& file, const std::string& shown);
+// Reads one file of a project by itself; one that leads out of it is an error.
+FileDump dump_file(const os::Path& root, const std::string& name);
+// One that the user named, wherever it is.
 FileDump dump_file(const os::Path& file);
 // The same for a text that is not in the file `file` yet.
 FileDump dump_text(std::string_view text, const os::Path& file, const std::string& shown);
@@ -47,7 +48,7 @@ FileDump dump_text(std::string_view text, const os::Path& file, const std::strin
 // may not look at: that must be reported, not passed over as if there were nothing.
 bool has_name(const os::Path& path);
 
-// The tree of a file; without one the reason is in `report`.
-std::optional<Node> load_document(const os::Path& file, Report& report);
+// The tree of a file of the project; without one the reason is in `report`.
+std::optional<Node> load_document(const os::Path& root, const os::Path& relative, Report& report);
 
 }  // namespace ponk::config

@@ -128,7 +128,7 @@ void check_dependencies(const Project& project,
         if (is_there(project, conda)) {
             if (run.conda_file_said_null && !conda.given()) tell_about_null(run, diagnostics);
             Report report(os::Path(*conda).lexically_normal().string());
-            if (const auto root = load_document(project.root / *conda, report)) {
+            if (const auto root = load_document(project.root, *conda, report)) {
                 check_gpu_packages(read_conda(*root, report), target, report);
             }
             add(report);
@@ -140,7 +140,7 @@ void check_dependencies(const Project& project,
     if (*run.framework != Framework::pyspark) return;
     if (is_there(project, spark)) {
         Report report(os::Path(*spark).lexically_normal().string());
-        if (const auto root = load_document(project.root / *spark, report)) {
+        if (const auto root = load_document(project.root, *spark, report)) {
             (void)read_spark(*root, report);
         }
         add(report);

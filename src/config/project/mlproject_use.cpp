@@ -73,7 +73,7 @@ Result<MlProject> load_mlproject(const Project& project, Diagnostics& diagnostic
 {
     Report report(project.mlproject);
     std::optional<MlProject> mlproject;
-    if (const auto root = load_document(project.root / project.mlproject, report))
+    if (const auto root = load_document(project.root, project.mlproject, report))
         mlproject = read_mlproject(*root, report);
     const auto remarks = report.take();
     if (!mlproject || has_errors(remarks)) return tl::unexpected(to_error(remarks));

@@ -35,7 +35,7 @@ std::optional<ProjectIdentity> load_project_identity(const os::Path& folder)
 {
     for (const char* name : {".azureml/project.json", "aml_config/project.json"}) {
         Report report(name);
-        const auto root = load_document(folder / name, report);
+        const auto root = load_document(folder, name, report);
         if (!root) continue;
         auto identity = read_project_identity(*root, report);
         if (!report.has_errors()) return identity;

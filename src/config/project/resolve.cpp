@@ -49,7 +49,8 @@ read_target(const Project& project, const std::string& name, Diagnostics& diagno
     if (name == "local" && !has_name(file)) return built_in_local();
     Report report(shown_name(name, ".compute"));
     std::optional<ComputeTarget> target;
-    if (const auto root = load_document(file, report)) target = read_compute(*root, name, report);
+    if (const auto root = load_document(project.root, shown_name(name, ".compute"), report))
+        target = read_compute(*root, name, report);
     const auto remarks = report.take();
     diagnostics.insert(diagnostics.end(), remarks.begin(), remarks.end());
     return target;
@@ -62,7 +63,7 @@ read_run(const Project& project, const std::string& name, Diagnostics& diagnosti
     if (name == "local" && !has_name(file)) return built_in_run_configuration();
     Report report(shown_name(name, ".runconfig"));
     std::optional<RunConfiguration> run;
-    if (const auto root = load_document(file, report)) {
+    if (const auto root = load_document(project.root, shown_name(name, ".runconfig"), report)) {
         run = read_run_configuration(*root, name, report);
     }
     const auto remarks = report.take();

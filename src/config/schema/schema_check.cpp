@@ -326,11 +326,13 @@ private:
 void check_against(const Schema& schema, const Node& map, Report& report)
 {
     if (!map.is_map()) {
-        report.error(
-            map.place,
-            "wrong-type",
-            fmt::format("{} is a map of keys and values, not {}", schema.what, type_name(map)),
-            "Each line has the form 'key: value'.");
+        report.error(map.place,
+                     "wrong-type",
+                     // Text is not quoted: it may be anything, say a link's to a file of passwords.
+                     fmt::format("{} is a map of keys and values, not {}",
+                                 schema.what,
+                                 map.is_scalar() ? "one piece of text" : type_name(map)),
+                     "Each line has the form 'key: value'.");
         return;
     }
     SchemaCheck(report).check_map(schema, map);

@@ -204,6 +204,34 @@ Result<> resolve_entry_point(ResolvedRun& report,
     return resolve_shell_variables(program, resolved, submitter);
 }
 
+void note_unused_arguments(ResolvedRun& report,
+                           const config::RunConfiguration& configuration,
+                           std::string_view why)
+{
+    if (configuration.arguments.empty()) return;
+    std::vector<std::string> words;
+    for (const auto& argument : configuration.arguments)
+        words.push_back(shell_word(*argument));
+    const auto& place = configuration.arguments.front().place;
+    report.notices.push_back(fmt::format("{}:{}:{}: these arguments are not used, as the command "
+                                         "line {}: {}",
+                                         configuration.file,
+                                         place.line,
+                                         place.column,
+                                         why,
+                                         printable(join(words, " "))));
+}
+
+// Arguments behind "$file" are for any script; those of a script that the configuration names count
+// when the command line names none.
+void take_configured_arguments(ResolvedRun& report, const config::RunConfiguration& configuration)
+{
+    if (!configuration.script->empty())
+        return note_unused_arguments(report, configuration, "names the script");
+    for (const auto& argument : configuration.arguments)
+        report.spec.program.arguments.push_back(*argument);
+}
+
 }  // namespace
 
 // Words after the script: the command line's, or ArgumentVector's when no script was named.
@@ -246,8 +274,13 @@ Result<> resolve_program(ResolvedRun& report,
             program.arguments.push_back(value);
         }
         report.parameters = request.parameters;
-        program.arguments.insert(
-            program.arguments.end(), request.arguments.begin(), request.arguments.end());
+        if (request.arguments.empty() && request.parameters.empty()) {
+            take_configured_arguments(report, configuration);
+        } else {
+            program.arguments.insert(
+                program.arguments.end(), request.arguments.begin(), request.arguments.end());
+            note_unused_arguments(report, configuration, "has arguments");
+        }
         return {};
     }
     if (!configuration.script->empty()) {
