@@ -103,3 +103,69 @@ def test_an_export_of_a_whole_project_says_how_much(ponk):
     ponk.run("submit", "train.py")
     ponk.run("submit", "train.py")
     assert b"2 runs exported" in ponk.run("history", "export", "-d", "all.jsonl").stderr
+
+
+def test_arguments_behind_file_are_given_to_a_script_without_its_own(ponk):
+    ponk.write("train.py", "import sys; print(*sys.argv[1:])\n")
+    ponk.write("aml_config/local.runconfig", "ArgumentVector: [$file, --lr, 0.1]\nTarget: local\nFramework: Python\n")
+    assert ponk.run("submit", "train.py").stdout == b"--lr 0.1\n"
+    done = ponk.run("submit", "train.py", "mine")
+    assert done.stdout == b"mine\n"
+    assert b"local.runconfig:1:25: these arguments are not used, as the command line has arguments: --lr 0.1" in done.stderr
+    ponk.write("aml_config/local.runconfig", "ArgumentVector: [other.py, '10']\nTarget: local\nFramework: Python\n")
+    done = ponk.run("submit", "train.py")
+    assert done.stdout == b"\n" and b"as the command line names the script: 10" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["aml_config/local.runconfig", "aml_config/local.compute", "MLproject", "environment.yml"])
+def test_a_configuration_that_leads_out_of_the_project_is_not_read(ponk, name):
+    other = ponk.project.parent / "netrc"
+    other.write_text("machine example login me password topsecret\n")
+    ponk.write("train.py", "pass\n")
+    (ponk.project / "aml_config").mkdir(exist_ok=True)
+    os.symlink(other, ponk.project / name)
+    submit = ["submit", "-e", "main"] if name == "MLproject" else ["submit", "train.py"]
+    for words in [submit] if name == "environment.yml" else [["check"], submit]:
+        done = ponk.run(*words, code=None)
+        said = done.stdout + done.stderr
+        assert done.returncode != 0 and b"topsecret" not in said and b"outside" in said, said
+
+
+def test_a_file_that_is_no_map_is_not_quoted(ponk):
+    ponk.write("aml_config/local.runconfig", "machine example login me password topsecret\n")
+    said = ponk.run("check", code=65)
+    assert b"topsecret" not in said.stdout + said.stderr and b"one piece of text" in said.stdout + said.stderr
+
+
+def test_files_return_to_the_project_of_the_run(ponk):
+    ponk.write("train.py", "open('left.txt', 'w').write('1')\n")
+    run = ponk.run("submit", "train.py") and ponk.json("history", "last")["run_id"]
+    other = ponk.project.parent / "other"
+    other.mkdir()
+    (other / "a.py").write_text("pass\n")
+    ponk.run("submit", "-p", str(other), "a.py")
+    done = ponk.run("experiment", "return", "-p", str(other), run)
+    assert b"its files go to '" + os.fsencode(ponk.project) in done.stderr
+    assert (ponk.project / "left.txt").exists() and not (other / "left.txt").exists()
+    ponk.project.rename(ponk.project.parent / "away")
+    done = ponk.run("experiment", "return", "-p", str(other), run, cwd=other, code=66)
+    assert b"no longer exists" in done.stderr and b"-d FOLDER" in done.stderr
+    assert not (other / "left.txt").exists()
+
+
+def test_a_secret_too_short_to_hide_says_so(ponk):
+    assert b"too short to be hidden" in ponk.run("secret", "set", "pin", input=b"q7z\n").stderr
+    assert b"too short" not in ponk.run("secret", "set", "pin", input=b"q7zz\n").stderr
+
+
+def test_variables_that_cannot_be_or_are_not_used_are_named(ponk):
+    ponk.write("train.py", "import os; print(os.environ['PONK_RUN_ID'] != 'mine')\n")
+    ponk.write("aml_config/local.runconfig", "Target: local\nFramework: Python\nEnvironmentVariables:\n  PONK_RUN_ID: mine\n")
+    done = ponk.run("submit", "train.py")
+    assert done.stdout == b"True\n" and b"'PONK_RUN_ID' is set by ponk" in done.stderr
+    ponk.write("aml_config/local.runconfig", 'Target: local\nFramework: Python\nEnvironmentVariables:\n  K: "a\\0b"\n')
+    assert b"local.runconfig:4:6: the value of 'K' contains a zero byte" in ponk.run("submit", "train.py", code=65).stderr
+
+
+def test_a_notebook_server_of_2017_has_a_hint(ponk):
+    assert b"ponk submit NOTEBOOK.ipynb" in ponk.run("notebook", "start", code=None).stderr

@@ -4,6 +4,7 @@
 #include "api/native/handlers.hpp"
 #include "base/time.hpp"
 #include "config/consents/consents.hpp"
+#include "secrets/redactor.hpp"
 
 namespace ponk::api {
 
@@ -52,7 +53,11 @@ Result<net::Response> put_secret(const Services& services, const Call& call)
     config::Consents consents(services.context().home);
     if (const auto project = body.text("project"); !project.empty())
         TRY(consents.add({ConsentKind::secret, project, info.name}));
-    return net::json_response(secret_json(info, TRY(consents.list())));
+    auto answer = secret_json(info, TRY(consents.list()));
+    // Shorter ones would hide half of every log.
+    answer.as_object().set("masked",
+                           body["value"].as_string().size() >= secrets::shortest_redacted);
+    return net::json_response(answer);
 }
 
 Result<net::Response> delete_secret(const Services& services, const Call& call)

@@ -150,7 +150,10 @@ private:
     {
         return tl::unexpected(Error(ErrorKind::unavailable,
                                     fmt::format("'ponk {}' is not supported by this version", path),
-                                    "'ponk --help' lists the commands of this version."));
+                                    path.starts_with("notebook")
+                                        ? "To run a notebook as a script: 'ponk submit "
+                                          "NOTEBOOK.ipynb'; its executed copy is kept."
+                                        : "'ponk --help' lists the commands of this version."));
     }
 
     [[nodiscard]] tl::unexpected<Error> no_such(const std::vector<std::string>& seen,

@@ -46,7 +46,9 @@ constexpr Renamed without_counterpart[] = {
      "ponk needs no workspace: a project is a folder, and its history is on this machine."},
     {"project update",
      "A project needs no link to a repository: ponk reads the git repository that contains it."},
-    {"datasource", "Data sources are not part of ponk: scripts read their files themselves."},
+    {"datasource",
+     "ponk has no commands for data sources: scripts read files, .dsource and .dprep files of the "
+     "project as before."},
     {"env", "Deployment is not part of ponk; 'ponk history promote' keeps a model by name."},
     {"model", "Deployment is not part of ponk; 'ponk history promote' keeps a model by name."},
     {"manifest", "Deployment is not part of ponk; 'ponk history promote' keeps a model by name."},

@@ -30,7 +30,8 @@ Check disk(const Path& home)
         return {"disk",
                 "warn",
                 text,
-                "Free some space: 'ponk experiment clean' removes working copies."};
+                "Free some space: 'ponk disk' shows what takes it, 'ponk prune' removes what runs "
+                "left."};
     return {"disk", "ok", text, ""};
 }
 

@@ -72,7 +72,10 @@ reason_of(const model::ExitRecord& exit, const RunSpec& spec, const Json& enviro
     if (exit.cause == "start-failure") {
         return Error(ErrorKind::unavailable,
                      "the script could not be started: " + exit.message,
-                     "Check the interpreter and the script's permissions.");
+                     exit.message.find("Argument list too long") != std::string::npos
+                         ? "The arguments and environment variables are too long for the system: "
+                           "give long values in a file."
+                         : "Check the interpreter and the script's permissions.");
     }
     if (exit.cause == "time-limit") {
         return Error(

@@ -631,6 +631,8 @@ export interface Secret {
   /** Folders whose runs may use it; * is all. */
   projects: string[];
   problem: string | null;
+  /** In the answer to PUT: whether logs and metrics hide it; a value of fewer than 4 bytes is not hidden. */
+  masked?: boolean;
 }
 export interface Token {
   name: string;

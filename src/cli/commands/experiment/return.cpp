@@ -17,7 +17,7 @@ constexpr Option options[] = {
     {.name = "destination",
      .brief = "d",
      .value = "FOLDER",
-     .help = "Folder to copy to. Default: the project's folder.",
+     .help = "Folder to copy to. Default: the folder of the run's project.",
      .complete = Complete::folder},
 };
 constexpr Positional positionals[] = {common::run};
@@ -26,14 +26,31 @@ constexpr Example examples[] = {
     {"ponk experiment return 4f1e -d /tmp/look", "Copy them to another folder."},
 };
 
+// The folder that was named, else that of the run's own project, wherever the user is.
+tl::expected<os::Path, Failure>
+destination_of(Context& context, const Invocation& words, const Json& record)
+{
+    std::error_code problem;
+    if (const auto given = words.value("destination"))
+        return std::filesystem::absolute(*given, problem).lexically_normal();
+    const os::Path here = TRY(context.project());
+    if (record.text("project") == TRY(context.project_id())) return here;
+    const os::Path folder = record.text("project_path");
+    if (!std::filesystem::is_directory(folder, problem)) {
+        return tl::unexpected(
+            Failure(Error(ErrorKind::not_found,
+                          "the project of the run, " + os::in_quotes(folder) + ", no longer exists",
+                          "Name a folder to copy to: '-d FOLDER'."),
+                    exit_code::not_found));
+    }
+    context.note("the run belongs to another project: its files go to {}", os::in_quotes(folder));
+    return folder;
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     const Json record = TRY(context.run(TRY(run_name(words))));
-    os::Path destination = TRY(context.project());
-    if (const auto given = words.value("destination")) {
-        std::error_code problem;
-        destination = std::filesystem::absolute(*given, problem).lexically_normal();
-    }
+    const os::Path destination = TRY(destination_of(context, words, record));
     const Json answer = TRY(TRY(context.daemon())
                                 ->send("POST",
                                        "/runs/" + record.text("run_id") + "/return",

@@ -36,6 +36,9 @@ Outcome run(Context& context, const Invocation& words)
                                        "/secrets/" + net::percent_encode(name),
                                        JsonObject{{"value", value}, {"project", project}},
                                        Daemon::Repeat::when_broken));
+    if (!answer.boolean("masked"))
+        context.note(
+            "the value is too short to be hidden: logs, metrics and names of files show it");
     return context.done(fmt::format("secret '{}' is stored ({}); {} may use it",
                                     name,
                                     answer.text("where"),
