@@ -169,3 +169,10 @@ def test_variables_that_cannot_be_or_are_not_used_are_named(ponk):
 
 def test_a_notebook_server_of_2017_has_a_hint(ponk):
     assert b"ponk submit NOTEBOOK.ipynb" in ponk.run("notebook", "start", code=None).stderr
+
+
+def test_check_reads_files_of_packages(ponk):
+    ponk.write("pyproject.toml", "[project\nname = 'x'\n")
+    assert ponk.run("check", "-o", "table", code=65).stdout.startswith(b"pyproject.toml:1")
+    ponk.write("pyproject.toml", "[project]\nname = 'x'\ndependencies = ['a>=1']\n")
+    assert b"nothing was checked" not in ponk.run("check").stderr

@@ -91,6 +91,22 @@ bool names_packages(const os::Path& root, const std::string& name)
     return dependencies != nullptr && !(dependencies->is_list() && dependencies->items.empty());
 }
 
+Diagnostics check_package_files(const os::Path& root, std::size_t& found)
+{
+    Diagnostics all;
+    for (const char* name :
+         {"uv.lock", "pyproject.toml", "environment.yml", "environment.yaml", "requirements.txt"}) {
+        if (!names_packages(root, name)) continue;
+        ++found;
+        if (form_of(name) == Form::uv_lock) continue;
+        Report report(name);
+        static_cast<void>(read_package_file(root, name, report));
+        for (auto& remark : report.take())
+            all.push_back(std::move(remark));
+    }
+    return all;
+}
+
 std::optional<std::string> own_modules(const os::Path& root)
 {
     std::error_code problem;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/files/conda.hpp"
+#include "config/text/diagnostic.hpp"
 #include "os/file.hpp"
 
 #include <optional>
@@ -19,6 +20,10 @@ read_package_file(const os::Path& root, const std::string& name, Report& report)
 // Whether the file names packages for runs: a pyproject.toml may only hold settings of tools, and
 // few scripts have metadata. A file that cannot be read counts, so that it is reported.
 bool names_packages(const os::Path& root, const std::string& name);
+
+// What is wrong in the files of a project that name packages, where runs look for them. `found` is
+// how many there are. A lock is long, and a program wrote it: it is counted only.
+Diagnostics check_package_files(const os::Path& root, std::size_t& found);
 
 // Where the project's own modules are, if it is a package that people install: "src", or "." for a
 // flat one. Runs import them from their own copy, whatever an editable installation points at.

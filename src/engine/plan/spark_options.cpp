@@ -5,7 +5,6 @@
 #include "config/files/retired.hpp"
 #include "config/files/spark.hpp"
 #include "config/project/config_file.hpp"
-#include "config/text/document.hpp"
 #include "engine/plan/script_names.hpp"
 
 #include <fmt/format.h>
@@ -41,8 +40,10 @@ packages_of(const config::SparkDependencies& spark, const RunRequest& request, R
         } else {
             packages.push_back(coordinate);
             run.notices.push_back(fmt::format(
-                "{}; the script needs it ('{}')\n  {}",
+                "{}; {} ('{}')\n  {}",
                 about,
+                is_preparation(run.spec) ? "only a run whose script imports it gets it"
+                                         : "the script needs it",
                 gone->module,
                 gone->substitute.empty()
                     ? std::string(gone->instead)
@@ -93,17 +94,15 @@ Result<std::vector<std::string>> spark_options(const RunRequest& request,
     const auto& named = configuration.spark_dependencies_file;
     const auto name = override_file.empty() ? *named : override_file;
     if (name.empty()) return std::vector<std::string>();
-    const auto text = TRY(os::read_file_if_any(project / name));
-    if (!text) {
-        if (override_file.empty() && !named.given() && !config::has_name(project / name))
-            return std::vector<std::string>();
+    if (!config::has_name(project / name)) {
+        if (override_file.empty() && !named.given()) return std::vector<std::string>();
         return tl::unexpected(
             Error(ErrorKind::not_found,
                   "Spark dependencies file '" + printable(name) + "' does not exist",
                   "Create it, or remove its name from the run configuration."));
     }
     config::Report report(name);
-    const auto root = config::read_document(*text, report);
+    const auto root = config::load_document(project, name, report);
     config::SparkDependencies spark;
     if (root) spark = config::read_spark(*root, report);
     if (report.has_errors()) return tl::unexpected(config::to_error(report.diagnostics()));

@@ -6,6 +6,7 @@
 #include "cli/commands/check/script_check.hpp"
 #include "cli/commands/commands.hpp"
 #include "config/ignore/what_travels.hpp"
+#include "config/packages/package_file.hpp"
 #include "config/project/config_file.hpp"
 #include "config/project/nearby.hpp"
 
@@ -141,8 +142,15 @@ Outcome run(Context& context, const Invocation& words)
     }
     if (words.words().empty()) {
         const os::Path folder = TRY(context.project());
-        const auto remarks = TRY(config::check_project(folder));
-        if (remarks.empty() && TRY(config::configuration_files(folder)).empty())
+        auto remarks = TRY(config::check_project(folder));
+        std::size_t package_files = 0;
+        // Where aml_config says what is installed, the other files may be for other programs.
+        std::error_code problem;
+        if (!std::filesystem::is_directory(folder / "aml_config", problem)) {
+            for (auto& remark : config::check_package_files(folder, package_files))
+                remarks.push_back(std::move(remark));
+        }
+        if (package_files == 0 && TRY(config::configuration_files(folder)).empty())
             return nothing_to_check(context, folder);
         return report(context, remarks);
     }
@@ -164,8 +172,10 @@ constinit const Command cmd_check = {
     .path = "check",
     .summary = "Check the project's configuration files and scripts",
     .description =
-        "Reads every .compute, .runconfig, conda, Spark and project file and reports each problem: "
-        "what is wrong, where, and what was probably meant. Of a script it reports modules that "
+        "Reads every .compute, .runconfig, conda, Spark and project file, and what else names "
+        "packages "
+        "(pyproject.toml, requirements.txt, environment.yml), and reports each problem: what is "
+        "wrong, where, and what was probably meant. Of a script it reports modules that "
         "are missing, and names that newer packages do not have, with what takes their place, also "
         "in the project's modules that it imports; nothing is executed. Does not need the daemon.",
     .options = check_command::options,
