@@ -15,6 +15,7 @@ namespace ponk::stub {
 namespace {
 
 constexpr std::uint64_t reserve = 4U << 20U;
+constexpr std::uint64_t disk_block = 4096;
 constexpr std::uint64_t most_holes = std::uint64_t{1} << 30U;
 
 std::uint64_t size_of(int fd)
@@ -28,6 +29,7 @@ std::uint64_t size_of(int fd)
 void Log::open(int fd)
 {
     fd_ = fd;
+    keep_room(size_of(fd));
     open_up();
     reader_ = ::open("log", O_RDONLY | O_CLOEXEC);
     watch_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -65,16 +67,31 @@ void Log::mark(std::uint64_t size)
     next_mark_ = now + (gap < 200 ? 200 : gap);
 }
 
+// As much as the disk has, behind the log's end. A write that finds no room ends where the room
+// does: a log that ends there while there is not much more has most likely lost something, and one
+// behind which there is not one block has nowhere to go on.
+void Log::keep_room(std::uint64_t size)
+{
+    const bool used_up = size > 0 && size == reserved_end_;
+    for (auto wanted = reserve; wanted >= disk_block; wanted /= 4) {
+        const auto end = (size + wanted + disk_block - 1) / disk_block * disk_block;
+        const int failed = ::fallocate(
+            fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(size), static_cast<off_t>(end - size));
+        const bool no_room = failed != 0 && (errno == ENOSPC || errno == EDQUOT);
+        if (no_room) continue;
+        if (used_up && wanted < reserve) full_ = true;
+        if (end > reserved_end_) reserved_end_ = end;
+        return;
+    }
+    if (size >= reserved_end_) full_ = true;
+}
+
 bool Log::look(std::uint64_t budget)
 {
     static unsigned char buffer[1U << 20U];
     const auto size = size_of(reader_);
     mark(size);
-    if (size + reserve / 2 > reserved_end_) {
-        const int failed = ::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(size), reserve);
-        if (failed != 0 && (errno == ENOSPC || errno == EDQUOT)) full_ = true;
-        reserved_end_ = size + reserve;
-    }
+    if (size + reserve / 2 > reserved_end_) keep_room(size);
     if (size < hashed_) {  // somebody cut it
         hash_.start();
         hashed_ = 0;

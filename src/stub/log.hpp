@@ -23,11 +23,12 @@ public:
     // empty of a log with a hole so large that nobody can wait for its zeros.
     void finish(char* digest);
     [[nodiscard]] std::uint64_t length() const { return hashed_; }
-    // The disk had no room to reserve: what the script said last may not have got through.
+    // The script used up all room that there was: what it said last may not have got through.
     [[nodiscard]] bool was_full() const { return full_; }
 
 private:
     void mark(std::uint64_t size);
+    void keep_room(std::uint64_t size);
     void count_hole();
     void begin_writing();
 
@@ -36,8 +37,8 @@ private:
     int times_ = -1;
     int watch_ = -1;
     std::uint64_t hashed_ = 0;
-    std::uint64_t begun_ = 0;  // up to here the kernel was asked to write to the disk
-    std::uint64_t reserved_end_ = 0;
+    std::uint64_t begun_ = 0;         // up to here the kernel was asked to write to the disk
+    std::uint64_t reserved_end_ = 0;  // up to here there is room for the log
     std::uint64_t marked_size_ = 0;
     bool full_ = false;
     std::uint64_t holes_ = 0;      // bytes that were never written, as far as we looked

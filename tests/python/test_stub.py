@@ -297,6 +297,27 @@ def test_full_disk_still_gets_its_record(stub, tmp_path, kind):
         subprocess.check_call(["umount", "-l", str(disk)])
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="mounts a file system")
+@pytest.mark.parametrize("size, script, full", [
+    ("3m", "echo fine", "0"),
+    ("3m", "cat /dev/zero >../fill; echo 'still in the reserve'", "0"),
+    ("3m", "cat /dev/zero >../fill; head -c 6000000 /dev/zero", "1"),
+    ("8m", "head -c 20000000 /dev/zero", "1"),
+])
+def test_a_log_that_used_up_all_room_is_noted_and_no_other(stub, tmp_path, size, script, full):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.check_call(["mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs", str(disk)])
+    try:
+        run = StubRun(stub.command, disk / "run")
+        run.write_spec(sh(script))
+        pid, said = run.start()
+        assert said == "started\n"
+        assert run.wait(pid)["disk-full"] == full
+    finally:
+        subprocess.check_call(["umount", "-l", str(disk)])
+
+
 def test_use_is_measured_every_few_seconds(reaping_stub):
     stub = reaping_stub
     stub.write_spec(sh("i=0; end=$(($(date +%s) + 7)); while [ $(date +%s) -lt $end ]; do i=$((i+1)); done"))
