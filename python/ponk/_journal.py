@@ -5,6 +5,7 @@ No locks: each process has its own file, each record is one write() to a file op
 and the tables below are only changed by calls that the interpreter makes in one step. So threads
 may log at the same time, and a fork at any moment leaves both sides able to log.
 """
+import atexit
 import binascii
 import functools
 import itertools
@@ -26,6 +27,7 @@ _writers = {}  # pid -> _Writer; after a fork the child finds no entry of its ow
 _steps = {}  # (pid, name) -> counter
 _params = {}  # name -> the value it was logged with
 _numbered = set()  # names whose values are numbers
+_lost = {}  # (pid, errno) -> the file that tells how many values were lost, and their counter
 _warned = set()  # kinds that were said
 _MOST_WARNINGS = 10
 
@@ -282,7 +284,11 @@ class _Writer(object):
             os.makedirs(folder)
             self.fd = os.open(self.path, flags, 0o600)
         self.file = self.identity()
-        self.put(frame({"journal": 1, "run": run.id, "pid": os.getpid(), "time": now()}))
+        problem = self.put(frame({"journal": 1, "run": run.id, "pid": os.getpid(), "time": now()}))[1]
+        if problem is not None:
+            os.close(self.fd)
+            os.unlink(self.path)
+            raise problem
 
     def identity(self):
         try:
@@ -297,8 +303,53 @@ class _Writer(object):
         return self.identity() == self.file
 
     def put(self, data):
-        while data:
-            data = data[os.write(self.fd, data):]
+        """How many bytes were written, and what kept the rest from it; None: nothing did."""
+        done = 0
+        try:
+            while done < len(data):
+                done += os.write(self.fd, data[done:])
+        except OSError as problem:
+            return done, problem
+        return done, None
+
+
+def _count_of(records):
+    return sum(len(record.get("values", "1")) for record in records)
+
+
+def _show_lost(path, total):
+    """The length of a file that has no bytes: a full disk has room for that."""
+    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        fd = os.open(path, flags, 0o600)
+        try:
+            os.ftruncate(fd, total)
+        finally:
+            os.close(fd)
+    except Exception:
+        pass
+
+
+def _show_all_lost():
+    for (pid, _), (path, counter) in list(_lost.items()):
+        if pid == os.getpid():
+            _show_lost(path, int(repr(counter)[6:-1]) - 1)  # of "count(5)", see step_given
+
+
+def _note_lost(count, problem):
+    """The daemon tells the run's reader how many values could not be written, and why."""
+    key = os.getpid(), problem.errno or 0
+    if not any(pid == key[0] for pid, _ in _lost):
+        atexit.register(_show_all_lost)
+    if key not in _lost:
+        name = "lost-%d-%d-%s.journal" % (key[1], key[0], binascii.hexlify(os.urandom(6)).decode("ascii"))
+        _lost.setdefault(key, (os.path.join(run.directory, "journal", name), itertools.count(1)))
+    path, counter = _lost[key]
+    total = 0
+    for _ in range(count):
+        total = next(counter)
+    if total:
+        _show_lost(path, total)
 
 
 _disabled = []  # something, once `ponk.disable()` was called
@@ -326,7 +377,27 @@ def write(records):
         if there:
             there.write(records, warn)
         return
-    data = b"".join(frame(record) for record in records)
+    frames = [frame(record) for record in records]
+    try:
+        writer = _own_writer()
+    except OSError as problem:
+        _note_lost(_count_of(records), problem)
+        raise
+    done, problem = writer.put(b"".join(frames))
+    if problem is None:
+        return
+    whole = 0  # records that got through
+    for data in frames:
+        done -= len(data)
+        if done < 0:
+            break
+        whole += 1
+    _note_lost(_count_of(records[whole:]), problem)
+    raise problem
+
+
+def _own_writer():
+    """This process's, as long as it is open."""
     pid = os.getpid()
     writer = _writers.get(pid)
     if writer is not None and not writer.is_open():
@@ -338,4 +409,4 @@ def write(records):
         if kept is not writer:  # another thread was first
             os.close(writer.fd)
             writer = kept
-    writer.put(data)
+    return writer

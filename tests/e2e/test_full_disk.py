@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import subprocess
 import time
 
@@ -137,6 +138,61 @@ print('the end', flush=True)
     record = ponk.json("history", "info", run)
     assert record["status"] == "Completed" and record["loss"] == 0.25
     assert ponk.text("logs", run).endswith("the end\n")
+
+
+def logged_and_lost(ponk, run):
+    """How many values of 'loss' are stored, and how many the run's warnings say were lost."""
+    record = ponk.json("history", "info", run)
+    said = [re.fullmatch(r"(\d+) values? that the script logged could not be stored: No space left on device", text)
+            for text in record["warnings"]]
+    lost = [int(match.group(1)) for match in said if match]
+    assert len(lost) <= 1, record["warnings"]
+    stored = json.loads(ponk.text("history", "export", run))["metrics"]["loss"]["count"]
+    return record, stored, lost[0] if lost else 0
+
+
+@pytest.mark.parametrize("freed", [True, False])
+def test_values_that_found_no_room_are_counted_in_the_runs_record(ponk, disk, freed):
+    subprocess.run(["mount", "-o", "remount,size=24m", str(disk.folder)], check=True)
+    ponk.write("a.py", f"""import os, ponk
+for step in range(5): ponk.log('loss', 1.0, step=step)
+with open({str(disk.ballast)!r}, 'ab', buffering=0) as out:
+    for size in (1 << 16, 4096, 512, 1):
+        try:
+            while True: out.write(b'b' * size)
+        except OSError: pass
+for step in range(5, 205): ponk.log('loss', 1.0, step=step)
+ponk.log('loss', [1.0] * 300, step=205)
+if {freed}: os.unlink({str(disk.ballast)!r})
+for step in range(505, 555): ponk.log('loss', 1.0, step=step)
+print('the end', flush=True)
+""")
+    run = ponk.text("submit", "--async", "a.py").strip()
+    assert wait_for(lambda: (ponk.task(run) / "exit").exists())
+    if not freed:
+        disk.free()
+    assert wait_for(lambda: ponk.json("history", "info", run)["status"] == "Completed")
+
+    record, stored, lost = logged_and_lost(ponk, run)
+
+    assert stored + lost == 555 and lost > 0, record["warnings"]
+    assert ponk.text("logs", run).endswith("the end\n")
+    assert not any("disk with its log" in text for text in record["warnings"]), record["warnings"]
+
+
+def test_a_disk_that_is_nearly_full_is_not_called_full(ponk, disk):
+    ponk.write("a.py", "import ponk\nponk.log('loss', 1.0)\nprint('ok')\n")
+    ponk.run("submit", "a.py")
+    room = os.statvfs(disk.folder)
+    with open(disk.ballast, "wb") as out:
+        out.write(b"b" * (room.f_bavail * room.f_frsize - 3900 * 1024))
+
+    done = ponk.run("submit", "a.py")
+
+    assert b"full" not in done.stderr
+    record, stored, lost = logged_and_lost(ponk, "last")
+    assert (record["status"], record["warnings"], stored, lost) == ("Completed", [], 1, 0)
+    assert ponk.text("logs", "last") == "ok\n"
 
 
 def test_a_log_that_does_not_fit_is_told(ponk, disk):

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <system_error>
 
 namespace ponk::engine {
 
@@ -31,6 +33,19 @@ constexpr std::size_t block = 2 * model::journal_record_limit;
 // Of one call: a piece costs a transaction, and the time for its bytes.
 constexpr int budget_of_a_call = 512;
 constexpr std::size_t bytes_per_unit = std::size_t{64} << 10;
+
+// The system's error in the name "lost-28-…": of a file without bytes, whose length is how many
+// values could not be written.
+std::optional<int> lost_by(std::string_view name)
+{
+    constexpr std::string_view prefix = "lost-";
+    constexpr std::int64_t largest_error = 4095;
+    if (!name.starts_with(prefix)) return std::nullopt;
+    name.remove_prefix(prefix.size());
+    const auto number = parse_integer(name.substr(0, name.find('-')));
+    if (!number || *number < 0 || *number > largest_error) return std::nullopt;
+    return static_cast<int>(*number);
+}
 
 }  // namespace
 
@@ -75,6 +90,7 @@ JournalReader::Progress JournalReader::read_some(const RunSecrets& secrets)
     const auto journals = executor::Journals::of(directory_);
     for (int budget = budget_of_a_call; left() > 0; ++at_) {
         const auto& journal = found_.files[at_];
+        if (lost_by(journal.name)) continue;
         // The script can put anything here, under any name.
         if (secrets.hide(journal.name) != journal.name) continue;
         if (budget > 0 && read_journal(journals, journal, secrets, budget) == Progress::done)
@@ -228,9 +244,28 @@ void JournalReader::note_damage(const std::string& name, std::uint64_t bytes)
     damage_.last = name;
 }
 
+executor::Notices JournalReader::lost_values() const
+{
+    std::map<int, std::uint64_t> counts;
+    for (const auto& file : found_.files) {
+        if (const auto error = lost_by(file.name)) counts[*error] += file.size;
+    }
+    executor::Notices out;
+    for (const auto& [error, count] : counts) {
+        if (count == 0) continue;
+        out.push_back(fmt::format("{} value{} that the script logged could not be stored: {}",
+                                  count,
+                                  count == 1 ? "" : "s",
+                                  std::generic_category().message(error)));
+    }
+    return out;
+}
+
 executor::Notices JournalReader::findings() const
 {
     auto out = executor::event_file_notices(directory_);
+    for (auto& notice : lost_values())
+        out.push_back(std::move(notice));
     if (damage_.journals == 1) {
         out.push_back(fmt::format(
             "metric journal '{}': {} damaged bytes were skipped", damage_.first, damage_.bytes));

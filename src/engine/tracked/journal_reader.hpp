@@ -66,6 +66,7 @@ private:
     Result<> store(const std::string& name, Place& place, model::JournalPiece piece);
     void tidy(model::JournalPiece& piece);
     void note_forwarded(const std::vector<Json>& records);
+    [[nodiscard]] executor::Notices lost_values() const;
     void note_damage(const std::string& name, std::uint64_t bytes);
 
     const Context& context_;
