@@ -3,6 +3,7 @@
 #include "executor/environments/environment.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "executor/run_directory/run_files.hpp"
+#include "executor/supervisor/embedded.hpp"
 #include "executor/supervisor/stub_start.hpp"
 #include "gpu_monitor/start_run.hpp"
 #include "os/identity.hpp"
@@ -35,12 +36,20 @@ public:
                 environment.set(name, value);
         }
         const auto bytes = options_.key + '\0' + environment.bytes();
-        const auto said = executor::start_stub({.program = options_.job.stub,
-                                                .directory = options_.directory.task(),
-                                                .environment = bytes,
-                                                .lease = options_.lease},
-                                               [this](os::Fd pidfd) { stub_ = std::move(pidfd); },
-                                               {});
+        const auto start_stub = [&] {
+            return executor::start_stub({.program = options_.job.stub,
+                                         .directory = options_.directory.task(),
+                                         .environment = bytes,
+                                         .lease = options_.lease},
+                                        [this](os::Fd pidfd) { stub_ = std::move(pidfd); },
+                                        {});
+        };
+        auto said = start_stub();
+        if (!said) {
+            // Its file may be damaged.
+            const auto mended = executor::mend_installed(options_.job.lib);
+            if (mended && !mended->empty()) said = start_stub();
+        }
         if (!said) {
             // Its silence is the end of the run: it must not begin after that. One that has begun
             // is followed as if it had said so.

@@ -88,6 +88,57 @@ def test_modules_beside_us_are_not_imported(ponk):
     assert not (ponk.project / "imported").exists()
 
 
+def damage_what_runs_need(ponk):
+    (stub,) = (ponk.home / "lib").glob("ponk-stub-*")
+    (module,) = (ponk.home / "lib").glob("python-*/ponk/__init__.py")
+    sound = {path: path.read_bytes() for path in (stub, module)}
+    for path in sound:  # another file: a supervisor may still be running this one
+        other = path.with_name("other")
+        other.touch(0o700)
+        other.rename(path)
+    return sound
+
+
+LOGS = "import ponk\nponk.log('loss', 0.5)\nprint('logged')\n"
+
+
+def test_damaged_programs_are_named_and_written_anew(ponk):
+    ponk.write("a.py", LOGS)
+    ponk.run("submit", "a.py")
+    assert checks_of(ponk)["programs"]["status"] == "ok"
+    sound = damage_what_runs_need(ponk)
+
+    programs = checks_of(ponk)["programs"]
+
+    assert programs["status"] == "warn" and "written again" in programs["message"]
+    for path in sound:
+        assert path.relative_to(ponk.home / "lib").parts[0] in programs["message"]
+        assert path.read_bytes() == sound[path]
+    assert checks_of(ponk)["programs"]["status"] == "ok"
+    assert ponk.run("submit", "a.py").stdout == b"logged\n"
+
+
+def test_damaged_programs_are_written_anew_when_the_daemon_starts(ponk):
+    ponk.write("a.py", LOGS)
+    ponk.run("submit", "a.py")
+    ponk.run("daemon", "stop")
+    sound = damage_what_runs_need(ponk)
+
+    assert ponk.run("submit", "a.py").stdout == b"logged\n"
+
+    assert {path: path.read_bytes() for path in sound} == sound
+
+
+def test_a_damaged_supervisor_is_written_anew_when_a_run_is_launched(ponk):
+    ponk.write("a.py", LOGS)
+    ponk.run("submit", "a.py")
+    sound = damage_what_runs_need(ponk)
+
+    assert ponk.run("submit", "a.py").stdout == b"logged\n"
+
+    assert {path: path.read_bytes() for path in sound} == sound
+
+
 def test_run_configurations_are_tried(ponk):
     ponk.write("aml_config/spark.runconfig", "Target: local\nFramework: PySpark\n")
     ponk.write("aml_config/box.compute", "type: slurm\naddress: h\nusername: u\n")

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "executor/supervisor/embedded.hpp"
 #include "secrets/keyring.hpp"
 #include "snapshot/garbage.hpp"
 
@@ -141,6 +142,33 @@ Check keyring(const Path& home)
             ""};
 }
 
+// Writes anew what is not as this version has it.
+Check programs(const Path& home)
+{
+    const auto lib = home / "lib";
+    const auto mended = executor::mend_installed(lib);
+    if (!mended)
+        return {"programs",
+                "fail",
+                mended.error().message(),
+                "No run can start without them. Free some space, or make yourself the owner of " +
+                    os::in_quotes(lib) + " again."};
+    if (mended->empty())
+        return {"programs", "ok", "what runs need in " + os::in_quotes(lib) + " is intact", ""};
+    std::string names;
+    for (const auto& path : *mended)
+        names += (names.empty() ? "'" : ", '") + path.filename().native() + "'";
+    return {"programs",
+            "warn",
+            fmt::format("{} in {} {} damaged and {} written again",
+                        names,
+                        os::in_quotes(lib),
+                        mended->size() == 1 ? "was" : "were",
+                        mended->size() == 1 ? "was" : "were"),
+            "Runs that began with the damaged ones may have failed: submit them again. Find out "
+            "what changed that folder, and check the disk."};
+}
+
 Check open_files()
 {
     rlimit limit{};
@@ -168,6 +196,7 @@ std::vector<Check> examine(const Context& context, Depth depth)
         file_system(context.home),
         database(context.history, depth),
         snapshots(context),
+        programs(context.home),
         open_files(),
         keyring(context.home),
     };

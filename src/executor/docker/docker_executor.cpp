@@ -164,10 +164,16 @@ public:
         }
         TRY(create_container(engine, container.spec, after(patience), stop));
         auto started = fill_and_start(engine, job, container.spec, stop);
-        if (!started) {
-            static_cast<void>(remove_container(engine, name, after(patience)));
-            return tl::unexpected(started.error());
+        // The supervisor's file, which is mounted into it, may be damaged.
+        const auto mended = started ? Result<std::vector<Path>>(std::vector<Path>())
+                                    : mend_installed(options_.home / "lib");
+        if (!started) static_cast<void>(remove_container(engine, name, after(patience)));
+        if (mended && !mended->empty()) {
+            TRY(create_container(engine, container.spec, after(patience), stop));
+            started = fill_and_start(engine, job, container.spec, stop);
+            if (!started) static_cast<void>(remove_container(engine, name, after(patience)));
         }
+        if (!started) return tl::unexpected(started.error());
         secrets.keep();  // for the supervisor, which removes it
         // It runs: a disk that is full now must not make us say otherwise.
         static_cast<void>(note(job, engine, ContainerNote::Stage::started));

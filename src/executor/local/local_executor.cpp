@@ -91,17 +91,20 @@ public:
         }
         // A supervisor killed before the script began has done nothing: the next one may try.
         for (int attempt = 0; attempt < 20; ++attempt) {
-            const auto said = TRY(start_stub({.program = stub_,
-                                              .directory = job.context.directory.task(),
-                                              .environment = environment,
-                                              .lease = prepared ? lease_of(*prepared) : -1},
-                                             adopt(),
-                                             stop));
+            const auto said = start_stub({.program = stub_,
+                                          .directory = job.context.directory.task(),
+                                          .environment = environment,
+                                          .lease = prepared ? lease_of(*prepared) : -1},
+                                         adopt(),
+                                         stop);
             if (said == "started" || said == "claimed") return handle;
-            if (said.starts_with("error ")) {
+            if (said && said->starts_with("error ")) {
                 TRY(withdraw_claim(job.context.directory.task()));
-                return fail(ErrorKind::unavailable, "supervisor: {}", printable(said.substr(6)));
+                return fail(ErrorKind::unavailable, "supervisor: {}", printable(said->substr(6)));
             }
+            // Its file may be damaged.
+            const auto mended = mend_installed(options_.home / "lib");
+            if (!said && (!mended || mended->empty())) return tl::unexpected(said.error());
             if (!TRY(withdraw_claim(job.context.directory.task()))) return handle;
         }
         return fail(ErrorKind::unavailable,

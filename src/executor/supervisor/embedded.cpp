@@ -4,7 +4,10 @@
 #include "base/hash.hpp"
 #include "os/carried_program.hpp"
 
-#include <sys/stat.h>
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <stdio.h>
 
 // Made by ponk_embed.
 extern "C" {
@@ -25,10 +28,44 @@ namespace ponk::executor {
 
 namespace {
 
-bool is_there(const Path& path)
+constexpr std::string_view stub_name = "ponk-stub";
+constexpr std::string_view relay_name = "ponk-relay";
+
+std::string_view relay_binary()
 {
-    struct stat info {};
-    return ::stat(path.c_str(), &info) == 0;
+    return os::carried_bytes(ponk_relay_program, ponk_relay_program_end);
+}
+
+Path place_of_modules(const Path& lib)
+{
+    Sha256 hash;
+    for (const auto& [name, text] : python_modules()) {
+        hash.update(fmt::format("{} {}\n", name, text.size()));
+        hash.update(text);
+    }
+    return lib / fmt::format("python-{}", hash.finish().text().substr(0, 16));
+}
+
+bool has_modules(const Path& folder)
+{
+    const auto modules = python_modules();
+    return std::all_of(modules.begin(), modules.end(), [&folder](const auto& module) {
+        return os::holds(folder / module.first, module.second);
+    });
+}
+
+// At no moment is there nothing at either.
+bool change_places(const Path& one, const Path& other)
+{
+    if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS) return false;
+    // This file system knows no exchange.
+    const auto aside = Path(one.native() + "-old");
+    if (::rename(other.c_str(), aside.c_str()) != 0 || ::rename(one.c_str(), other.c_str()) != 0)
+        return false;
+    ::rename(aside.c_str(), one.c_str());
+    return true;
 }
 
 }  // namespace
@@ -57,36 +94,42 @@ std::vector<std::pair<std::string, std::string_view>> python_modules()
 
 Result<Path> install_stub(const Path& lib)
 {
-    return os::install_program(lib, "ponk-stub", TRY(stub_binary(os::own_processor())));
+    return os::install_program(lib, stub_name, TRY(stub_binary(os::own_processor())));
 }
 
 Result<Path> install_relay(const Path& lib)
 {
-    return os::install_program(
-        lib, "ponk-relay", os::carried_bytes(ponk_relay_program, ponk_relay_program_end));
+    return os::install_program(lib, relay_name, relay_binary());
 }
 
 Result<Path> install_python_modules(const Path& lib)
 {
-    Sha256 hash;
-    for (const auto& [name, text] : python_modules()) {
-        hash.update(fmt::format("{} {}\n", name, text.size()));
-        hash.update(text);
-    }
-    const auto path = lib / fmt::format("python-{}", hash.finish().text().substr(0, 16));
-    if (is_there(path)) return path;
+    const auto path = place_of_modules(lib);
+    if (has_modules(path)) return path;
     TRY(os::make_directories(lib));
     const auto building = TRY(os::make_temporary_directory(lib, ".python-"));
     for (const auto& [name, text] : python_modules()) {
         TRY(os::make_directories((building / name).parent_path(), 0755));
         TRY(os::replace_file(building / name, text, 0644, os::Durable::no));
     }
-    if (::rename(building.c_str(), path.c_str()) != 0) {
-        const int problem = errno;
-        TRY(os::remove_tree(building));
-        if (!is_there(path)) return fail_errno(problem, "make {}", os::in_quotes(path));
-    }
+    int problem = ::rename(building.c_str(), path.c_str()) == 0 ? 0 : errno;
+    // What is there is damaged, or another process made it just now: runs that use it go on.
+    if (problem != 0 && !has_modules(path)) problem = change_places(building, path) ? 0 : errno;
+    TRY(os::remove_tree(building));
+    if (problem != 0 && !has_modules(path))
+        return fail_errno(problem, "make {}", os::in_quotes(path));
     return path;
+}
+
+Result<std::vector<Path>> mend_installed(const Path& lib)
+{
+    std::vector<Path> mended;
+    if (!os::is_installed(lib, stub_name, TRY(stub_binary(os::own_processor()))))
+        mended.push_back(TRY(install_stub(lib)));
+    if (!os::is_installed(lib, relay_name, relay_binary()))
+        mended.push_back(TRY(install_relay(lib)));
+    if (!has_modules(place_of_modules(lib))) mended.push_back(TRY(install_python_modules(lib)));
+    return mended;
 }
 
 }  // namespace ponk::executor

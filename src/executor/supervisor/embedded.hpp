@@ -21,11 +21,14 @@ Result<std::string_view> stub_binary(std::string_view processor);
 // Names relative to the folder that goes on PYTHONPATH, and contents.
 std::vector<std::pair<std::string, std::string_view>> python_modules();
 
-// Write these below `lib` once per version and return where they are. The name holds the
-// contents' hash, so that versions live side by side while old runs still use theirs.
+// Write these below `lib` once per version, and again what is not there as it was written, and
+// return where they are. The name holds the contents' hash, so that versions live side by side
+// while old runs still use theirs.
 Result<Path> install_stub(const Path& lib);
 // For machines of this program's own processor.
 Result<Path> install_relay(const Path& lib);
 Result<Path> install_python_modules(const Path& lib);
+// Writes anew what of all this is missing or damaged by now, and returns where that is.
+Result<std::vector<Path>> mend_installed(const Path& lib);
 
 }  // namespace ponk::executor
