@@ -56,8 +56,9 @@ public:
     struct Turn {
         std::deque<std::function<void()>> jobs[5] = {};  // by pace
         std::size_t running = 0;
-        bool queued = false;     // has jobs that wait
-        std::int64_t spent = 0;  // nanoseconds of CPU, for the order of clients
+        std::size_t last_long = 0;  // which of the long paces had the last turn
+        bool queued = false;        // has jobs that wait
+        std::int64_t spent = 0;     // nanoseconds of CPU, for the order of clients
         // CPU time of late, which runs out again with time; beyond some it is a heavy client.
         std::int64_t load = 0;
         std::int64_t load_at = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <iterator>
 #include <pthread.h>
 
 namespace ponk::net {
@@ -47,6 +48,10 @@ std::size_t processors()
 {
     return std::max<std::size_t>(1, std::thread::hardware_concurrency());
 }
+
+// Whose jobs of one client take turns.
+constexpr Reception::Pace long_paces[] = {
+    Reception::Pace::piece, Reception::Pace::compute, Reception::Pace::slow};
 
 std::size_t index(Reception::Pace pace)
 {
@@ -147,9 +152,16 @@ bool Workers::has_room(const Account& client, Pace pace) const
 // The pace of the client's next job that may run now; none: -1.
 int Workers::next_of(Kind kind, const Account& client) const
 {
-    for (const auto pace : {Pace::quick, Pace::receive, Pace::piece, Pace::compute, Pace::slow}) {
-        if (kind == Kind::reserved && !is_owners_own(client, pace)) continue;
-        if (has_room(client, pace)) return static_cast<int>(pace);
+    const auto may_run = [&](Pace pace) {
+        return (kind == Kind::ordinary || is_owners_own(client, pace)) && has_room(client, pace);
+    };
+    for (const auto pace : {Pace::quick, Pace::receive}) {
+        if (may_run(pace)) return static_cast<int>(pace);
+    }
+    // A body that is sent has a piece to make at any time: these take turns.
+    for (std::size_t i = 1; i <= std::size(long_paces); ++i) {
+        const auto pace = long_paces[(client.turn.last_long + i) % std::size(long_paces)];
+        if (may_run(pace)) return static_cast<int>(pace);
     }
     return -1;
 }
@@ -178,6 +190,9 @@ bool Workers::take(Kind kind, Taken& taken)
     taken.pace = static_cast<Pace>(best_pace);
     auto& turn = taken.client->turn;
     taken.job = take_front(turn.jobs[index(taken.pace)]);
+    for (std::size_t i = 0; i < std::size(long_paces); ++i) {
+        if (taken.pace == long_paces[i]) turn.last_long = i;
+    }
     if (std::all_of(std::begin(turn.jobs), std::end(turn.jobs), [](const auto& jobs) {
             return jobs.empty();
         })) {

@@ -67,6 +67,30 @@ TEST(WorkersTest, WhatComputesForOthersLeavesAProcessorFreeAndTheOwnerIsNotCount
     EXPECT_EQ(most, most_expected);
 }
 
+// A piece that was made is followed by the next one as soon as it was sent.
+TEST(WorkersTest, WhatComputesAndWhatIsSlowHaveTheirTurnsWhileBodiesOfTheSameClientAreSent)
+{
+    for (const auto pace : {Reception::Pace::compute, Reception::Pace::slow}) {
+        Workers workers(1);
+        Accounts accounts;
+        const auto client = accounts.find("a");
+        std::atomic<int> pieces = 0;
+        std::atomic<int> pieces_before = -1;
+        std::function<void()> piece = [&] {
+            if (++pieces < 1000) workers.run(client, Reception::Pace::piece, piece);
+        };
+        workers.run(client, Reception::Pace::quick, [&] {
+            workers.run(client, Reception::Pace::piece, piece);
+            workers.run(client, Reception::Pace::piece, piece);
+            workers.run(client, pace, [&] { pieces_before = pieces.load(); });
+        });
+
+        EXPECT_TRUE(becomes_true([&] { return pieces >= 1000 && pieces_before >= 0; }));
+        workers.join();
+        EXPECT_LE(pieces_before, 2);
+    }
+}
+
 TEST(WorkersTest, EndWhenAllThatWaitsWasRunWhateverItsPace)
 {
     std::atomic<int> done = 0;

@@ -8,6 +8,7 @@
 #include "os/tree.hpp"
 #include "snapshot/link_way.hpp"
 #include "snapshot/object_format.hpp"
+#include "snapshot/pieces.hpp"
 #include "snapshot/work_pool.hpp"
 
 #include <algorithm>
@@ -181,8 +182,7 @@ private:
     Result<>
     make_chunk(std::size_t worker, const LargeFile& large, const Chunk& chunk, std::uint64_t offset)
     {
-        static const Digest zeros = sha256(std::string(static_cast<std::size_t>(chunk_size), '\0'));
-        if (chunk.size == chunk_size && chunk.digest == zeros) return {};  // stays a hole
+        if (is_hole(chunk.digest, chunk.size)) return {};  // stays one
         if (chunk.size > chunked_above)
             return fail(ErrorKind::damaged, "a chunk has {}", byte_size_text(chunk.size));
         if (TRY(share(large.fd.get(), chunk.digest, offset, chunk.size))) return {};

@@ -199,46 +199,56 @@ Result<> ObjectStore::quarantine(const Digest& digest, int file) const
     return {};
 }
 
-Result<> ObjectStore::read_into(const Digest& digest, char* buffer, std::size_t size) const
+// The whole content, from the file's beginning; not verified.
+Result<> ObjectStore::load(const Digest& digest, int file, char* buffer, std::size_t size) const
 {
-    const auto file = TRY(open_object(digest));
-    const auto got = TRY(read_some(file.get(), buffer, size));
-    if (is_compressed({buffer, got})) {
-        struct stat info {};
-        if (::fstat(file.get(), &info) != 0)
-            return fail_errno(errno, "look at object '{}'", digest.text());
-        thread_local std::string raw;
-        raw.resize(static_cast<std::size_t>(info.st_size));
-        std::memcpy(raw.data(), buffer, std::min(got, raw.size()));
-        if (raw.size() > got) {
-            const auto more = TRY(read_some(file.get(), raw.data() + got, raw.size() - got));
-            if (more != raw.size() - got)
-                return damaged(digest, file.get(), "its file is cut short");
-        }
-        if (!decode_object(raw, buffer, size))
-            return damaged(digest, file.get(), "it does not expand");
-    } else if (got != size) {
-        return damaged(digest, file.get(), "its file is cut short");
+    const auto got = TRY(read_some(file, buffer, size));
+    if (!is_compressed({buffer, got})) {
+        if (got != size) return damaged(digest, file, "its file is cut short");
+        return {};
     }
-    if (digest_of({buffer, size}) != digest)
-        return damaged(digest, file.get(), "its bytes have another digest");
+    struct stat info {};
+    if (::fstat(file, &info) != 0) return fail_errno(errno, "look at object '{}'", digest.text());
+    thread_local std::string raw;
+    raw.resize(static_cast<std::size_t>(info.st_size));
+    std::memcpy(raw.data(), buffer, std::min(got, raw.size()));
+    if (raw.size() > got) {
+        const auto more = TRY(read_some(file, raw.data() + got, raw.size() - got));
+        if (more != raw.size() - got) return damaged(digest, file, "its file is cut short");
+    }
+    count_work(size);
+    if (!decode_object(raw, buffer, size)) return damaged(digest, file, "it does not expand");
     return {};
 }
 
-Result<std::string> ObjectStore::read(const Digest& digest, std::uint64_t limit) const
+Result<> ObjectStore::verify(const Digest& digest, int file, std::string_view content) const
+{
+    count_work(content.size());
+    if (digest_of(content) != digest) return damaged(digest, file, "its bytes have another digest");
+    return {};
+}
+
+Result<> ObjectStore::read_into(const Digest& digest, char* buffer, std::size_t size) const
 {
     const auto file = TRY(open_object(digest));
+    TRY(load(digest, file.get(), buffer, size));
+    return verify(digest, file.get(), {buffer, size});
+}
+
+Result<std::uint64_t> ObjectStore::content_size(const Digest& digest,
+                                                int file,
+                                                std::string_view head,
+                                                std::uint64_t limit) const
+{
     struct stat info {};
-    if (::fstat(file.get(), &info) != 0)
-        return fail_errno(errno, "look at object '{}'", digest.text());
+    if (::fstat(file, &info) != 0) return fail_errno(errno, "look at object '{}'", digest.text());
     auto size = static_cast<std::uint64_t>(info.st_size);
-    const auto head = TRY(os::read_at(file.get(), 0, compressed_head_size));
     if (is_compressed(head)) {
         const auto expanded = compressed_content_size(head);
-        if (!expanded) return damaged(digest, file.get(), "its head is cut short");
+        if (!expanded) return damaged(digest, file, "its head is cut short");
         size = *expanded;
         if (size > std::max(limit, chunked_above))
-            return damaged(digest, file.get(), "its head names a size beyond reason");
+            return damaged(digest, file, "its head names a size beyond reason");
     }
     if (size > limit) {
         return fail(ErrorKind::invalid_argument,
@@ -247,8 +257,16 @@ Result<std::string> ObjectStore::read(const Digest& digest, std::uint64_t limit)
                     byte_size_text(size),
                     byte_size_text(limit));
     }
-    std::string content(size, '\0');
-    TRY(read_into(digest, content.data(), content.size()));
+    return size;
+}
+
+Result<std::string> ObjectStore::read(const Digest& digest, std::uint64_t limit) const
+{
+    const auto file = TRY(open_object(digest));
+    const auto head = TRY(os::read_at(file.get(), 0, compressed_head_size));
+    std::string content(TRY(content_size(digest, file.get(), head, limit)), '\0');
+    TRY(load(digest, file.get(), content.data(), content.size()));
+    TRY(verify(digest, file.get(), content));
     return content;
 }
 
@@ -262,6 +280,7 @@ Result<> ObjectStore::stream(const Digest& digest,
     Sha256 hash;
     while (got > 0) {
         const std::string_view bytes(piece.data(), got);
+        count_work(bytes.size());
         hash.update(bytes);
         TRY(sink(bytes));
         got = TRY(read_some(file.get(), piece.data(), piece.size()));
@@ -271,35 +290,56 @@ Result<> ObjectStore::stream(const Digest& digest,
     return {};
 }
 
-Result<> ObjectStore::verify_once(const Digest& digest, int fd) const
+Result<> ObjectStore::verify_once(const Digest& digest, const os::FileStatus& version) const
 {
-    os::FileStatus status;
-    if (const int failed = os::status_of(fd, status); failed != 0)
-        return fail_errno(failed, "look at object '{}'", digest.text());
-    {
-        const auto known = verified_->lock();
-        const auto at = known->find(digest.text());
-        if (at != known->end() && at->second.same_version(status)) return {};
-    }
+    if (recent_->is_verified(digest, version)) return {};
     TRY(stream(digest, [](std::string_view) { return Result<>{}; }));
-    verified_->lock()->insert_or_assign(digest.text(), status);
+    recent_->note_verified(digest, version);
     return {};
+}
+
+// Of a compressed one.
+Result<RecentContents::Content> ObjectStore::expanded(const Digest& digest,
+                                                      int file,
+                                                      std::string_view head,
+                                                      const os::FileStatus& version) const
+{
+    const auto size = TRY(content_size(digest, file, head, std::uint64_t{1} << 30));
+    auto content = std::make_shared<std::string>(size, '\0');
+    TRY(load(digest, file, content->data(), size));
+    if (recent_->is_verified(digest, version)) return content;
+    TRY(verify(digest, file, *content));
+    recent_->note_verified(digest, version);
+    return content;
 }
 
 Result<std::string>
 ObjectStore::read_range(const Digest& digest, std::uint64_t offset, std::size_t length) const
 {
     const auto file = TRY(open_object(digest));
-    struct stat info {};
-    if (::fstat(file.get(), &info) != 0)
-        return fail_errno(errno, "look at object '{}'", digest.text());
-    const auto head = TRY(os::read_at(file.get(), 0, compressed_head_size));
-    if (is_compressed(head) || static_cast<std::uint64_t>(info.st_size) <= chunked_above) {
-        const auto content = TRY(read(digest));
-        return offset < content.size() ? content.substr(offset, length) : std::string();
+    os::FileStatus version;
+    if (const int failed = os::status_of(file.get(), version); failed != 0)
+        return fail_errno(failed, "look at object '{}'", digest.text());
+    auto content = recent_->find(digest, version);
+    if (!content) {
+        const auto head = TRY(os::read_at(file.get(), 0, compressed_head_size));
+        if (!is_compressed(head)) {
+            const bool at_once = offset == 0 && version.size <= length;
+            if (at_once && version.size <= chunked_above) return read(digest);
+            TRY(verify_once(digest, version));
+            return os::read_at(file.get(), offset, length);
+        }
+        content = TRY(expanded(digest, file.get(), head, version));
     }
-    TRY(verify_once(digest, file.get()));
-    return os::read_at(file.get(), offset, length);
+    if (offset >= content->size()) return std::string();
+    auto part = content->substr(offset, length);
+    // Whoever had the last part mostly comes for no other one.
+    if (offset + part.size() < content->size()) {
+        recent_->keep(digest, version, std::move(content));
+    } else {
+        recent_->drop(digest);
+    }
+    return part;
 }
 
 Result<Digest> ObjectStore::put(std::string_view content) const

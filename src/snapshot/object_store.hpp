@@ -3,13 +3,13 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
-#include "base/keyed_hash.hpp"
 #include "base/synced.hpp"
 #include "os/fd.hpp"
 #include "os/file.hpp"
 #include "os/tree.hpp"
 #include "os/unnamed_file.hpp"
 #include "snapshot/manifest.hpp"
+#include "snapshot/recent_contents.hpp"
 
 #include <array>
 #include <cstdint>
@@ -50,7 +50,8 @@ public:
                              std::uint64_t limit = std::uint64_t{1} << 30) const;
     // Like read, into a buffer of the exact size known from a manifest.
     Result<> read_into(const Digest& digest, char* buffer, std::size_t size) const;
-    // Up to `length` bytes from `offset`, verified (a large object once per version and process).
+    // Up to `length` bytes from `offset`, verified. Whoever comes for one part after the other pays
+    // for the object about once, not for each part.
     Result<std::string>
     read_range(const Digest& digest, std::uint64_t offset, std::size_t length) const;
     // Calls `sink` with the content piece by piece; bytes come before the verdict, which is the
@@ -84,9 +85,6 @@ public:
     Result<os::Fd> open_object(const Digest& digest) const;
 
 private:
-    // Large objects this process has verified, by digest, as they were then.
-    using Verified = Synced<KeyedMap<os::FileStatus>>;
-
     struct KeptManifest {
         Digest id;
         os::FileStatus object;
@@ -96,7 +94,7 @@ private:
 
     ObjectStore(os::Path root, os::Fd objects, StoreOptions options)
         : root_(std::move(root)), objects_(std::move(objects)), options_(options),
-          verified_(std::make_unique<Verified>()), kept_(std::make_unique<KeptManifests>())
+          recent_(std::make_unique<RecentContents>()), kept_(std::make_unique<KeptManifests>())
     {
     }
     Result<> load_identity();
@@ -104,13 +102,21 @@ private:
     Result<> set_aside(const Digest& digest) const;
     Result<bool> is_in_quarantine(const Digest& digest) const;
     tl::unexpected<Error> damaged(const Digest& digest, int file, std::string_view what) const;
-    Result<> verify_once(const Digest& digest, int fd) const;
+    Result<> verify_once(const Digest& digest, const os::FileStatus& version) const;
+    Result<std::uint64_t>
+    content_size(const Digest& digest, int file, std::string_view head, std::uint64_t limit) const;
+    Result<> load(const Digest& digest, int file, char* buffer, std::size_t size) const;
+    Result<> verify(const Digest& digest, int file, std::string_view content) const;
+    Result<RecentContents::Content> expanded(const Digest& digest,
+                                             int file,
+                                             std::string_view head,
+                                             const os::FileStatus& version) const;
 
     os::Path root_;
     os::Fd objects_;
     StoreOptions options_;
     std::array<std::uint8_t, 16> identity_{};
-    std::unique_ptr<Verified> verified_;
+    std::unique_ptr<RecentContents> recent_;
     std::unique_ptr<KeptManifests> kept_;
 };
 

@@ -11,19 +11,10 @@
 
 namespace ponk::snapshot {
 
-namespace {
-
-const Digest& zeros()
+bool is_hole(const Digest& digest, std::uint64_t size)
 {
-    static const Digest digest = sha256(std::string(static_cast<std::size_t>(chunk_size), '\0'));
-    return digest;
-}
-
-}  // namespace
-
-bool Piece::is_hole() const
-{
-    return size == chunk_size && digest == zeros();
+    static const Digest zeros = sha256(std::string(static_cast<std::size_t>(chunk_size), '\0'));
+    return size == chunk_size && digest == zeros;
 }
 
 std::vector<Piece> pieces_of(const Manifest& manifest)

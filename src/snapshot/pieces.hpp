@@ -12,6 +12,9 @@
 // A tree that goes from a folder to a folder elsewhere, without a store at either end.
 namespace ponk::snapshot {
 
+// Of a chunk: nothing but zeros, which need not be read to be known.
+bool is_hole(const Digest& digest, std::uint64_t size);
+
 // What travels at once: a file, or a chunk of a large one.
 struct Piece {
     const ManifestEntry* entry = nullptr;
@@ -20,7 +23,7 @@ struct Piece {
     Digest digest;
 
     // Nothing need be written for it.
-    [[nodiscard]] bool is_hole() const;
+    [[nodiscard]] bool is_hole() const { return snapshot::is_hole(digest, size); }
 };
 
 // In the order of the manifest, which outlives them. Empty files have none.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "snapshot/materialise.hpp"
+#include "snapshot/pieces.hpp"
 
 #include <algorithm>
 
@@ -15,6 +16,13 @@ Result<const ManifestEntry*> find_file(const Manifest& manifest, std::string_vie
     if (!entry->is_file())
         return fail(ErrorKind::invalid_argument, "'{}' is not a file", printable(path));
     return entry;
+}
+
+Result<std::string>
+read_part(const ObjectStore& store, const Chunk& chunk, std::uint64_t offset, std::size_t length)
+{
+    if (is_hole(chunk.digest, chunk.size)) return std::string(length, '\0');
+    return store.read_range(chunk.digest, offset, length);
 }
 
 }  // namespace
@@ -35,9 +43,12 @@ Result<std::string> read_file(const ObjectStore& store,
     std::uint64_t start = 0;
     for (const auto& chunk : entry->chunks) {
         const auto end = start + chunk.size;
-        if (end > offset && out.size() < length) {
-            const auto from = offset + out.size() - start;
-            out += TRY(store.read_range(chunk.digest, from, length - out.size()).map_error(doing));
+        const auto at = offset + out.size();
+        if (end > at) {
+            const auto wanted = std::min<std::uint64_t>(length - out.size(), end - at);
+            out += TRY(read_part(store, chunk, at - start, wanted).map_error(doing));
+            if (out.size() != at + wanted - offset)
+                return fail(ErrorKind::damaged, "'{}' ends early", printable(path));
         }
         start = end;
         if (out.size() >= length) break;
@@ -53,12 +64,13 @@ Result<> stream_file(const ObjectStore& store,
     const auto* entry = TRY(find_file(manifest, path));
     const auto doing = while_doing("read '{}'", printable(path));
     for (const auto& chunk : entry->chunks) {
-        const auto content = TRY(store.read(chunk.digest).map_error(doing));
-        TRY(sink(content));
+        if (chunk.size > chunked_above)
+            return fail(ErrorKind::damaged, "a chunk has {}", byte_size_text(chunk.size));
+        TRY(sink(TRY(read_part(store, chunk, 0, chunk.size).map_error(doing))));
     }
     if (!entry->chunks.empty()) return {};
     for (std::uint64_t offset = 0; offset < entry->size;) {
-        // The first call verifies a large object as a whole; the others find that done.
+        // The first call verifies the object as a whole; the others find that done.
         const auto piece =
             TRY(store.read_range(entry->digest, offset, chunk_size).map_error(doing));
         if (piece.empty()) return fail(ErrorKind::damaged, "'{}' ends early", printable(path));
