@@ -119,8 +119,9 @@ bool own_group(char* out, std::size_t room)
     if (!line) return false;
     const int length = static_cast<int>(std::strcspn(line, "\n"));
     for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
-        std::snprintf(out, room, "%s%.*s/cgroup.procs", mount, length, line);
-        // In a hybrid set-up the first place is a folder of mounts and has no such file.
+        std::snprintf(out, room, "%s%.*s/cgroup.controllers", mount, length, line);
+        // In a hybrid set-up the first place is a folder of mounts and has no such file. Somebody's
+        // "echo $$ > cgroup.procs" may have made one of that name there.
         if (::access(out, F_OK) != 0) continue;
         std::snprintf(out, room, "%s%.*s", mount, length, line);
         return true;
