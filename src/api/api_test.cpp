@@ -213,10 +213,11 @@ TEST(RunJson, LooksAsDocumented)
     run.tags = {{"k", "v"}, {"param.lr", "0.1"}};
     constexpr auto list = model::MetricPoint::Form::list;
     const std::vector<model::MetricPoint> two{{"curve", 3}, {"curve", 2}};
-    const std::vector<store::LatestMetric> metrics{{{"loss", 0.5, std::nullopt, 7, 0}, 8},
-                                                   {{"curve", 2, std::nullopt, 1, 0, list}, 2, {}, two},
-                                                   {{"long", 9, std::nullopt, 999, 0, list}, 1000},
-                                                   {{"status", 1.0, std::nullopt, 0, 0}, 1}};
+    const std::vector<store::LatestMetric> metrics{
+        {{"loss", 0.5, std::nullopt, 7, 0}, 8},
+        {{"curve", 2, std::nullopt, 1, 0, list}, 2, {}, two},
+        {{"long", 9, std::nullopt, 999, 0, list}, 1000},
+        {{"status", 1.0, std::nullopt, 0, 0}, 1}};
 
     const auto text = to_json(run_json(run, metrics, "mnist"), JsonStyle::pretty) + "\n";
 

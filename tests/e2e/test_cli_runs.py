@@ -195,10 +195,10 @@ def test_table_of_runs_keeps_what_matters_in_a_narrow_terminal(ponk):
     assert "first try" in wide[2] and "metrics.status" in wide[0] and "accuracy" in wide[0]
     for columns in ("80", "60"):
         lines = ponk.text("runs", "-o", "table", env={"COLUMNS": columns}).splitlines()
-        assert lines[0].split()[:5] == ["run", "no", "status", "duration", "name"]
+        assert {"run", "no", "status", "duration", "name"} <= set(lines[0].split())
         assert all(len(line) <= int(columns) for line in lines)
         assert "…" not in lines[0] + lines[2]
-        assert "Completed" in lines[2] and "x.py" in lines[2]
+        assert "Completed" in lines[2] and "first try" in lines[2]
 
 
 def test_versions_of_an_asset_are_listed_and_downloaded(ponk):
