@@ -117,7 +117,7 @@ TEST(ConfigFile, IsDumpedOnlyWithoutErrors)
     const TemporaryFolder folder;
     folder.write("a.compute", "type: docker\nnvidiaDocker: \"yes\"\n");
     folder.write("b.txt", "hello\n");
-    const auto wrong = dump_file(folder.path() / "a.compute", "a.compute");
+    const auto wrong = dump_file(folder.path(), "a.compute");
     EXPECT_FALSE(wrong.document);
     EXPECT_EQ(to_json(to_json(wrong.diagnostics)),
               R"([{"file":"a.compute","line":2,"column":15,"severity":"error","code":"wrong-type",)"
