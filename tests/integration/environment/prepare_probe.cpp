@@ -34,7 +34,7 @@ Result<Request> read_request(const Json& input)
     request.interpreter = input.text("interpreter");
     if (input.boolean("substitute")) request.substitutions = Request::Substitutions::known;
     config::Report report(request.file);
-    const auto root = config::load_document(request.root / request.file, report);
+    const auto root = config::load_document(request.root, request.file, report);
     if (!root) return tl::unexpected(config::to_error(report.take()));
     request.conda = config::read_conda(*root, report);
     if (const auto& lock = input["lock"]; lock.is_object())
