@@ -10,18 +10,18 @@ std::string to_text(const Tracking& tracking)
     JsonArray tags;
     for (const auto& [key, value] : tracking.tags)
         tags.emplace_back(JsonArray{key, value});
-    return to_json(JsonObject{{"relay", 1},
-                              {"run", tracking.run},
-                              {"token", tracking.token},
-                              {"experiment", tracking.experiment},
-                              {"experiment_name", tracking.experiment_name},
-                              {"run_name", tracking.run_name},
-                              {"is_named", tracking.is_named},
-                              {"user", tracking.user},
-                              {"started", tracking.started},
-                              {"tags", std::move(tags)},
-                              {"outputs", tracking.outputs}}) +
-           "\n";
+    JsonObject object{{"relay", 1},
+                      {"run", tracking.run},
+                      {"token", tracking.token},
+                      {"experiment", tracking.experiment},
+                      {"experiment_name", tracking.experiment_name},
+                      {"run_name", tracking.run_name},
+                      {"user", tracking.user},
+                      {"started", tracking.started},
+                      {"tags", std::move(tags)},
+                      {"outputs", tracking.outputs}};
+    if (tracking.is_named) object.append("is_named", true);
+    return to_json(object) + "\n";
 }
 
 Result<Tracking> parse_tracking(std::string_view text)

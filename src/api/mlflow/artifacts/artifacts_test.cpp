@@ -104,15 +104,19 @@ TEST_F(MlflowArtifacts, OfAModelsVersionAreThoseOfItsSource)
 
 TEST_F(MlflowArtifacts, WhatWasCollectedIsThereAndStays)
 {
+    const auto address = proxy + "/" + root_ + "/";
     for (const std::string folder : {"", "outputs/"}) {
         EXPECT_EQ(get(folder + "plots/loss.png"), "curve");
-        EXPECT_EQ(call("DELETE", proxy + "/" + root_ + "/" + folder + "plots").status, 400);
-        put(folder + "plots/loss.png", "better");
-        EXPECT_EQ(get(folder + "plots/loss.png"), "better");
-        EXPECT_EQ(call("DELETE", proxy + "/" + root_ + "/" + folder + "plots/loss.png").status,
-                  200);
-        EXPECT_EQ(get(folder + "plots/loss.png"), "curve");
+        EXPECT_EQ(call("DELETE", address + folder + "plots").status, 400);
     }
+    put("plots/loss.png", "better");
+    EXPECT_EQ(get("plots/loss.png"), "better");
+    EXPECT_EQ(get("outputs/plots/loss.png"), "curve");
+    EXPECT_EQ(call("DELETE", address + "plots/loss.png").status, 200);
+    EXPECT_EQ(get("plots/loss.png"), "curve");
+    for (const std::string name : {"outputs/plots/loss.png", "outputs/new", "outputs"})
+        EXPECT_EQ(call("PUT", address + name, "better").status, 400) << name;
+    EXPECT_EQ(get("outputs/plots/loss.png"), "curve");
 }
 
 TEST_F(MlflowArtifacts, FilesAreAttachmentsThatNothingExecutes)
