@@ -47,8 +47,8 @@ public:
         auto said = start_stub();
         if (!said) {
             // Its file may be damaged.
-            const auto mended = executor::mend_installed(options_.job.lib);
-            if (mended && !mended->empty()) said = start_stub();
+            const auto repaired = executor::repair_installed(options_.job.lib);
+            if (repaired && !repaired->empty()) said = start_stub();
         }
         if (!said) {
             // Its silence is the end of the run: it must not begin after that. One that has begun

@@ -94,8 +94,9 @@ bool names_packages(const os::Path& root, const std::string& name)
 Diagnostics check_package_files(const os::Path& root, std::size_t& found)
 {
     Diagnostics all;
-    for (const char* name :
-         {"uv.lock", "pyproject.toml", "environment.yml", "environment.yaml", "requirements.txt"}) {
+    std::vector<std::string> names(std::begin(package_files), std::end(package_files));
+    names.emplace_back(requirements_file);
+    for (const auto& name : names) {
         if (!names_packages(root, name)) continue;
         ++found;
         if (form_of(name) == Form::uv_lock) continue;

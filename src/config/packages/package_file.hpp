@@ -21,6 +21,12 @@ read_package_file(const os::Path& root, const std::string& name, Report& report)
 // few scripts have metadata. A file that cannot be read counts, so that it is reported.
 bool names_packages(const os::Path& root, const std::string& name);
 
+// Where runs look for packages, in this order; the conda file of 2017 stands between these and the
+// requirements.
+inline constexpr const char* package_files[] = {
+    "uv.lock", "pyproject.toml", "environment.yml", "environment.yaml"};
+inline constexpr const char* requirements_file = "requirements.txt";
+
 // What is wrong in the files of a project that name packages, where runs look for them. `found` is
 // how many there are. A lock is long, and a program wrote it: it is counted only.
 Diagnostics check_package_files(const os::Path& root, std::size_t& found);

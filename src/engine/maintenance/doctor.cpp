@@ -142,29 +142,29 @@ Check keyring(const Path& home)
             ""};
 }
 
-// Writes anew what is not as this version has it.
+// Rewrites what differs from what this version carries.
 Check programs(const Path& home)
 {
     const auto lib = home / "lib";
-    const auto mended = executor::mend_installed(lib);
-    if (!mended)
+    const auto repaired = executor::repair_installed(lib);
+    if (!repaired)
         return {"programs",
                 "fail",
-                mended.error().message(),
+                repaired.error().message(),
                 "No run can start without them. Free some space, or make yourself the owner of " +
                     os::in_quotes(lib) + " again."};
-    if (mended->empty())
+    if (repaired->empty())
         return {"programs", "ok", "what runs need in " + os::in_quotes(lib) + " is intact", ""};
     std::string names;
-    for (const auto& path : *mended)
+    for (const auto& path : *repaired)
         names += (names.empty() ? "'" : ", '") + path.filename().native() + "'";
     return {"programs",
             "warn",
             fmt::format("{} in {} {} damaged and {} written again",
                         names,
                         os::in_quotes(lib),
-                        mended->size() == 1 ? "was" : "were",
-                        mended->size() == 1 ? "was" : "were"),
+                        repaired->size() == 1 ? "was" : "were",
+                        repaired->size() == 1 ? "was" : "were"),
             "Runs that began with the damaged ones may have failed: submit them again. Find out "
             "what changed that folder, and check the disk."};
 }

@@ -19,11 +19,6 @@ namespace {
 
 using Environment = model::EnvironmentSpec;
 
-// Of the project, in this order; the conda file of 2017 has its own place among them.
-constexpr const char* before_conda_file[] = {
-    "uv.lock", "pyproject.toml", "environment.yml", "environment.yaml"};
-constexpr const char* requirements_file = "requirements.txt";
-
 class PackageChoice {
 public:
     PackageChoice(const RunRequest& request,
@@ -43,11 +38,11 @@ public:
         if (TRY(take_from_mlproject())) return {};
         if (take_from_script() || take_own_environment()) return {};
         if (uses_files()) {
-            for (const auto* name : before_conda_file)
+            for (const auto* name : config::package_files)
                 if (take_file(name)) return {};
         }
         if (managed && TRY(take_conda_file(config::default_conda_file))) return {};
-        if (uses_files() && take_file(requirements_file)) return {};
+        if (uses_files() && take_file(config::requirements_file)) return {};
         take_what_is_there();
         return {};
     }
@@ -278,13 +273,13 @@ private:
         const auto is_unused = [&](const std::string& name) {
             return !uses_files() && is_there(name) && lists_packages(name);
         };
-        for (const auto* name : before_conda_file)
+        for (const auto* name : config::package_files)
             if (is_unused(name)) return name;
         const std::string conda = configuration_.schema == config::RunSchema::built_in
                                       ? std::string(config::default_conda_file)
                                       : *configuration_.conda_dependencies_file;
         if (is_there(conda) && (is_preparation(run_.spec) || lists_packages(conda))) return conda;
-        return is_unused(requirements_file) ? requirements_file : "";
+        return is_unused(config::requirements_file) ? config::requirements_file : "";
     }
 
     // More than Python and what comes with it; a file that cannot be read is reported elsewhere.

@@ -165,10 +165,10 @@ public:
         TRY(create_container(engine, container.spec, after(patience), stop));
         auto started = fill_and_start(engine, job, container.spec, stop);
         // The supervisor's file, which is mounted into it, may be damaged.
-        const auto mended = started ? Result<std::vector<Path>>(std::vector<Path>())
-                                    : mend_installed(options_.home / "lib");
+        const auto repaired = started ? Result<std::vector<Path>>(std::vector<Path>())
+                                      : repair_installed(options_.home / "lib");
         if (!started) static_cast<void>(remove_container(engine, name, after(patience)));
-        if (mended && !mended->empty()) {
+        if (repaired && !repaired->empty()) {
             TRY(create_container(engine, container.spec, after(patience), stop));
             started = fill_and_start(engine, job, container.spec, stop);
             if (!started) static_cast<void>(remove_container(engine, name, after(patience)));

@@ -103,8 +103,8 @@ public:
                 return fail(ErrorKind::unavailable, "supervisor: {}", printable(said->substr(6)));
             }
             // Its file may be damaged.
-            const auto mended = mend_installed(options_.home / "lib");
-            if (!said && (!mended || mended->empty())) return tl::unexpected(said.error());
+            const auto repaired = repair_installed(options_.home / "lib");
+            if (!said && (!repaired || repaired->empty())) return tl::unexpected(said.error());
             if (!TRY(withdraw_claim(job.context.directory.task()))) return handle;
         }
         return fail(ErrorKind::unavailable,

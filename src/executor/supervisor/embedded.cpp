@@ -121,15 +121,15 @@ Result<Path> install_python_modules(const Path& lib)
     return path;
 }
 
-Result<std::vector<Path>> mend_installed(const Path& lib)
+Result<std::vector<Path>> repair_installed(const Path& lib)
 {
-    std::vector<Path> mended;
+    std::vector<Path> repaired;
     if (!os::is_installed(lib, stub_name, TRY(stub_binary(os::own_processor()))))
-        mended.push_back(TRY(install_stub(lib)));
+        repaired.push_back(TRY(install_stub(lib)));
     if (!os::is_installed(lib, relay_name, relay_binary()))
-        mended.push_back(TRY(install_relay(lib)));
-    if (!has_modules(place_of_modules(lib))) mended.push_back(TRY(install_python_modules(lib)));
-    return mended;
+        repaired.push_back(TRY(install_relay(lib)));
+    if (!has_modules(place_of_modules(lib))) repaired.push_back(TRY(install_python_modules(lib)));
+    return repaired;
 }
 
 }  // namespace ponk::executor

@@ -28,7 +28,7 @@ Result<Path> install_stub(const Path& lib);
 // For machines of this program's own processor.
 Result<Path> install_relay(const Path& lib);
 Result<Path> install_python_modules(const Path& lib);
-// Writes anew what of all this is missing or damaged by now, and returns where that is.
-Result<std::vector<Path>> mend_installed(const Path& lib);
+// Rewrites what of all this is missing or damaged, and returns where that is.
+Result<std::vector<Path>> repair_installed(const Path& lib);
 
 }  // namespace ponk::executor

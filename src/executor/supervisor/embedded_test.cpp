@@ -39,27 +39,27 @@ TEST(Embedded, ModulesAreWrittenOnce)
     EXPECT_TRUE(os::remove_tree(lib));
 }
 
-TEST(Embedded, WhatIsDamagedIsWrittenAnew)
+TEST(Embedded, WhatIsDamagedIsRewritten)
 {
     const auto lib = os::make_temporary_directory(testing::TempDir(), "lib-").value();
     const auto stub = install_stub(lib).value();
     const auto relay = install_relay(lib).value();
     const auto python = install_python_modules(lib).value();
-    EXPECT_TRUE(mend_installed(lib)->empty());
+    EXPECT_TRUE(repair_installed(lib)->empty());
     auto flipped = os::read_file(stub).value();
     flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 1);
     ASSERT_TRUE(os::replace_file(stub, flipped, 0700));
     ASSERT_TRUE(os::replace_file(relay, "", 0700));
     ASSERT_TRUE(os::replace_file(python / "ponk/__init__.py", "", 0644));
 
-    EXPECT_EQ(mend_installed(lib).value(), (std::vector<Path>{stub, relay, python}));
+    EXPECT_EQ(repair_installed(lib).value(), (std::vector<Path>{stub, relay, python}));
 
     EXPECT_EQ(os::read_file(stub).value(), stub_binary(os::own_processor()).value());
-    EXPECT_TRUE(mend_installed(lib)->empty());
+    EXPECT_TRUE(repair_installed(lib)->empty());
     std::filesystem::remove_all(python);
     ASSERT_TRUE(os::replace_file(python, "a file", 0644));
     EXPECT_EQ(install_python_modules(lib).value(), python);
-    EXPECT_TRUE(mend_installed(lib)->empty());
+    EXPECT_TRUE(repair_installed(lib)->empty());
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(lib), {}), 3);
     EXPECT_TRUE(os::remove_tree(lib));
 }
