@@ -21,7 +21,7 @@ packages_of() {
         test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-pytest python3-numpy python3-pandas python3-venv
                     python3-yaml python3-paramiko clang-format git qemu-user-static procps libfaketime dbus-daemon|dbus gnome-keyring
                     libsecret-tools docker.io debootstrap xfsprogs btrfs-progs openssh-client openssh-server sudo passwd
-                    iproute2 lld strace chromium fonts-inter fonts-jetbrains-mono" ;;
+                    slurmctld slurmd slurm-client munge iproute2 lld strace chromium fonts-inter fonts-jetbrains-mono" ;;
         fuzz) echo "clang libclang-rt-14-dev|libclang-rt-dev" ;;
         bench) echo "git python3-venv libbenchmark-dev docker.io debootstrap openssh-server openssh-client iproute2 rsync" ;;
         format) echo "clang-format git" ;;

@@ -15,7 +15,7 @@ declare -A result=() seconds=()
 order=()
 selected=0
 steps=(format tree release page dependencies guide packages e2e e2e-long mlflow corpus storm storm-tracking
-       asan-build unit integration docker host ssh gpu fuzz-seeds tsan-build tsan)
+       asan-build unit integration docker host ssh slurm gpu fuzz-seeds tsan-build tsan)
 only_full=(headers environment fuzz storm-remote)
 [[ $full == 1 ]] && steps+=("${only_full[@]}")
 
@@ -178,6 +178,7 @@ step integration tests asan -L integration
 step docker tools/pytest.sh "$release" tests/integration/docker
 step host tools/pytest.sh "$release" tests/integration/host
 step ssh tools/pytest.sh "$release" tests/integration/ssh
+step slurm tools/pytest.sh "$release" tests/integration/slurm
 # GPU leases: processes of two users on real lock files.
 step gpu lease_storm
 step fuzz-seeds tools/run_fuzz.sh seeds

@@ -3,6 +3,7 @@
 
 #include "agent/garbage.hpp"
 #include "agent/home.hpp"
+#include "base/field_json.hpp"
 #include "base/text.hpp"
 #include "executor/docker/docker_executor.hpp"
 #include "executor/local/local_executor.hpp"
@@ -13,6 +14,7 @@
 #include "executor/run_directory/object_trees.hpp"
 #include "executor/run_directory/run_files.hpp"
 #include "executor/run_directory/run_folder.hpp"
+#include "executor/slurm/slurm_executor.hpp"
 #include "os/variables.hpp"
 #include "snapshot/transfer.hpp"
 
@@ -38,6 +40,8 @@ Result<std::unique_ptr<Calls>> Calls::make(const Path& home, std::vector<std::st
     TRY(calls->runs_.mark(calls->identity_.text()));
     const auto trees = executor::trees_of(calls->objects_);
     calls->executors_.emplace("remote", TRY(executor::local::make_executor({home, trees})));
+    calls->executors_.emplace(
+        "slurm", TRY(executor::slurm::make_executor({home, *calls->executors_.at("remote")})));
     calls->executors_.emplace("remotedocker", TRY(executor::docker::make_executor({home, trees})));
     return calls;
 }
@@ -355,7 +359,9 @@ Result<> Calls::remove_garbage(const RunId& run)
 
 Result<Reply> Calls::facts(const Json& head, std::stop_token stop)
 {
-    auto found = TRY(TRY(executor_for(head))->machine()->facts({{}, environment_}, stop));
+    executor::FactsRequest request{{}, environment_};
+    if (!head["slurm"].is_null()) TRY(read_fields(head["slurm"], request.slurm.emplace()));
+    auto found = TRY(TRY(executor_for(head))->machine()->facts(request, stop));
     return Reply{std::move(found.as_object())};
 }
 

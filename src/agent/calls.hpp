@@ -106,7 +106,7 @@ private:
     RunFolders runs_;
     LeaseKeeper lease_;
     Synced<std::map<std::string, std::shared_ptr<const InputList>>> lists_;  // used lately
-    // Both offer all that an executor can.
+    // Each offers all that an executor can. A cluster's uses another one, which goes after it.
     std::map<std::string, std::unique_ptr<executor::Executor>> executors_;
 };
 

@@ -29,7 +29,10 @@ std::set<std::string> inputs_in_use(const RunFolders& runs)
 {
     std::set<std::string> used;
     for (const auto& run : runs.all()) {
-        if (!executor::is_locked(runs.of(run).task())) continue;
+        // A job may wait for days, and locks of another node are not seen everywhere.
+        const bool is_job =
+            runs.find_note(run, mark::type) == "slurm" && runs.noted_ms(run, mark::collected) == 0;
+        if (!is_job && !executor::is_locked(runs.of(run).task())) continue;
         const auto text = runs.find_note(run, mark::inputs).value_or("");
         for (const auto& line : split(text, '\n'))
             used.insert(std::string(line.substr(0, line.find_first_of("/ "))));

@@ -26,6 +26,7 @@
 #include "executor/remote/remote_executor.hpp"
 #include "executor/run_directory/home_format.hpp"
 #include "executor/run_directory/object_trees.hpp"
+#include "executor/slurm/slurm_executor.hpp"
 #include "model/target_type.hpp"
 #include "net/server.hpp"
 #include "os/private_folder.hpp"
@@ -91,7 +92,7 @@ Result<> add_remote_executors(std::map<std::string, std::unique_ptr<executor::Ex
         static_cast<void>(with.history.append_event(*id, "progress", line));
         with.notifier.ring(*id);
     };
-    for (const char* type : {"remote", "remotedocker"}) {
+    for (const char* type : {"remote", "remotedocker", "slurm"}) {
         executors.emplace(
             type,
             TRY(executor::remote::make_executor({options.home, type, with.objects, hosts, tell})));
@@ -369,6 +370,8 @@ Result<> run(const Options& options)
     std::map<std::string, std::unique_ptr<executor::Executor>> executors;
     const auto trees = executor::trees_of(objects);
     executors.emplace("local", TRY(executor::local::make_executor({options.home, trees})));
+    executors.emplace(model::slurm_here,
+                      TRY(executor::slurm::make_executor({options.home, *executors.at("local")})));
     executors.emplace("localdocker", TRY(executor::docker::make_executor({options.home, trees})));
     TRY(add_remote_executors(executors, options, {objects, *history, notifier}));
     TRY(require_executors(executors));

@@ -248,7 +248,7 @@ Result<model::Run> Engine::submit(const RunRequest& request, const Submitter& su
     context_.reserve().fill();
     const auto key = TRY(identify_project(context_.history, request.project));
     const auto report = TRY(resolve_run(request, submitter, key));
-    TRY(context_.executor(target_type(report.spec)));
+    TRY(context_.executor(report.spec));
     TRY(require_consents(context_, report, request));
     for (const auto& name : secret_names(report.spec))
         TRY(context_.secrets.get(name));
@@ -286,7 +286,7 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Submitt
     TRY(snapshot_of(before).map_error(while_doing("repeat it")));
     TRY(require_made_here(before));
     auto spec = TRY(model::parse_run_spec(before.configuration));
-    TRY(context_.executor(target_type(spec)));
+    TRY(context_.executor(spec));
     spec.policy.may_promote = false;  // what is in production is not moved by repeating an old run
     TRY(require_consents(context_, spec, before.project_path));
     TRY(pin_environment(

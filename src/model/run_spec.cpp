@@ -12,7 +12,13 @@ namespace ponk::model {
 
 namespace {
 
-constexpr std::int64_t version = 2;
+constexpr std::int64_t newest_version = 3;
+
+// An earlier ponk would start a cluster's run on the login node itself.
+std::int64_t version_of(const RunSpec& spec)
+{
+    return spec.location.slurm ? 3 : 2;
+}
 
 bool is_v1(const Json& json)
 {
@@ -23,7 +29,7 @@ bool is_v1(const Json& json)
 
 Json to_json(const RunSpec& spec)
 {
-    JsonObject out{{"version", version}};
+    JsonObject out{{"version", version_of(spec)}};
     auto fields = fields_to_json(spec);
     for (auto& [name, value] : fields.as_object())
         out.append(name, std::move(value));
@@ -36,7 +42,7 @@ Result<RunSpec> parse_run_spec(const Json& json)
     if (is_v1(json)) return parse_run_spec_v1(json);
     if (!json["version"].is_integer())
         return fail(ErrorKind::damaged, "run specification: 'version' is not a number");
-    if (json.integer("version") > version)
+    if (json.integer("version") > newest_version)
         return fail(ErrorKind::unavailable,
                     "the run was stored by a newer version of ponk (specification {})",
                     json.integer("version"));
@@ -91,6 +97,7 @@ std::chrono::seconds grace_of(const Json& spec)
 
 std::string target_type(const RunSpec& spec)
 {
+    if (spec.location.slurm) return std::string(traits_of(TargetType::slurm).name());
     const auto where = spec.location.kind == Location::Kind::host ? TargetTraits::Where::host
                                                                   : TargetTraits::Where::here;
     const auto how =
@@ -99,6 +106,11 @@ std::string target_type(const RunSpec& spec)
         return traits.where == where && traits.how == how;
     });
     return std::string(found->name());
+}
+
+std::string executor_name(const Location& location, const std::string& type)
+{
+    return location.slurm && location.kind == Location::Kind::here ? std::string(slurm_here) : type;
 }
 
 bool is_preparation(const RunSpec& spec)

@@ -132,17 +132,39 @@ struct HostSpec {
     friend auto operator<=>(const HostSpec&, const HostSpec&) = default;
 };
 
+// A cluster whose scheduler starts the run, and what it is told.
+struct SlurmSpec {
+    std::string partition;  // empty, like the others: the site's default
+    std::string account;
+    std::string qos;
+    std::string gres;                  // the GPUs, in the words of sbatch; empty: none
+    std::vector<std::string> options;  // more words of sbatch: "--constraint=a100"
+
+    static constexpr auto fields()
+    {
+        return std::tuple(field("partition", &SlurmSpec::partition),
+                          field("account", &SlurmSpec::account),
+                          field("qos", &SlurmSpec::qos),
+                          field("gres", &SlurmSpec::gres),
+                          field("options", &SlurmSpec::options));
+    }
+    friend bool operator==(const SlurmSpec&, const SlurmSpec&) = default;
+};
+
 // Where it is executed.
 struct Location {
     enum class Kind { here, host } kind = Kind::here;
     std::string target;  // the name of the compute target
     HostSpec host;       // of a host
+    // Then `here` or the host is where jobs are submitted to Slurm: the login node.
+    std::optional<SlurmSpec> slurm;
 
     static constexpr auto fields()
     {
         return std::tuple(field("kind", &Location::kind),
                           field("target", &Location::target),
-                          field("host", &Location::host));
+                          field("host", &Location::host),
+                          field("slurm", &Location::slurm));
     }
     friend bool operator==(const Location&, const Location&) = default;
 };
@@ -339,9 +361,12 @@ GpuRequest stored_gpu_request(const Json& spec);
 bool may_promote(const Json& spec);
 std::chrono::seconds grace_of(const Json& spec);
 
-// The type of its target, as files of targets name it: "local", "localdocker", "remote" or
-// "remotedocker".
+// The type of its target, as files of targets name it: "local", "remotedocker", "slurm" …
 std::string target_type(const RunSpec& spec);
+// The name of the executor that serves it: the type, but for a cluster whose login node is this
+// machine.
+std::string executor_name(const Location& location, const std::string& type);
+inline constexpr std::string_view slurm_here = "slurm here";
 bool is_preparation(const RunSpec& spec);
 
 // "secret:NAME" → NAME; nullopt for any other value.

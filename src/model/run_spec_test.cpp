@@ -105,6 +105,25 @@ TEST(RunSpec, IsStoredAsTheGoldenFileShows)
     EXPECT_EQ(to_json(to_json(RunSpec())), R"({"version":2})");
 }
 
+TEST(RunSpec, OfAClusterIsRefusedByWhoWouldStartItElsewhere)
+{
+    auto spec = full();
+    spec.runtime.container.reset();
+    spec.location.slurm = SlurmSpec{.partition = "gpu",
+                                    .account = "lab",
+                                    .qos = "high",
+                                    .gres = "gpu:a100:2",
+                                    .options = {"--mem=32G", "--exclusive"}};
+    const auto stored = golden("v3.json", to_json(spec));
+    EXPECT_EQ(to_json(stored, JsonStyle::pretty), to_json(to_json(spec), JsonStyle::pretty))
+        << "differs from tests/golden/run-spec/v3.json";
+    EXPECT_TRUE(parse_run_spec(stored).value() == spec);
+    EXPECT_EQ(target_type(spec), "slurm");
+    EXPECT_EQ(executor_name(spec.location, "slurm"), "slurm");
+    spec.location.kind = Location::Kind::here;
+    EXPECT_EQ(executor_name(spec.location, "slurm"), slurm_here);
+}
+
 // Written by the first version; never written again.
 TEST(RunSpec, OfTheFirstVersionIsRead)
 {
@@ -140,7 +159,7 @@ TEST(RunSpec, WhoseVersionIsNotANumberIsDamaged)
 
 TEST(RunSpec, OfANewerVersionIsRefused)
 {
-    const auto spec = parse_run_spec(JsonObject{{"version", 3}});
+    const auto spec = parse_run_spec(JsonObject{{"version", 4}});
     ASSERT_FALSE(spec);
     EXPECT_THAT(spec.error().message(), HasSubstr("newer version of ponk"));
 }

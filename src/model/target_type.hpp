@@ -54,7 +54,7 @@ inline constexpr TargetTraits target_types[] = {
      {"slurm", "", ""},
      TargetTraits::Where::login_node,
      TargetTraits::How::scheduler,
-     TargetTraits::Served::not_yet},
+     TargetTraits::Served::yes},
     {TargetType::batchai,
      {"batchai", "", ""},
      TargetTraits::Where::service,
@@ -107,7 +107,7 @@ constexpr bool uses_docker(TargetType type)
 {
     return traits_of(type).how == TargetTraits::How::container;
 }
-// By itself, or by way of a login node.
+// By itself, or by way of a login node (which may be this machine).
 constexpr bool uses_ssh(TargetType type)
 {
     const auto where = traits_of(type).where;

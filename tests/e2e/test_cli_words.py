@@ -59,7 +59,7 @@ def test_wrong_query_is_told_before_anything_is_done(ponk):
 @pytest.mark.parametrize("words", [
     ["ml", "computetarget", "attach", "--name", "box", "-a", "h", "-u", "u", "-w", "p", "-t", "cluster"],
     ["computetarget", "attach", "--name", "box", "-a", "h", "-u", "u", "-w", "p", "--cluster"],
-    ["computetarget", "attach", "slurm", "--name", "box", "-a", "h", "-u", "u"],
+    ["computetarget", "attach", "hdinsight", "--name", "box", "-a", "h", "-u", "u"],
 ])
 def test_target_types_to_come_are_understood_and_refused(ponk, words):
     done = ponk.run(*words, code=68)
@@ -283,12 +283,12 @@ def test_project_from_a_sample_by_its_name_of_2017(ponk):
 @pytest.mark.parametrize("words", [["submit"], ["computetarget", "check", "box"], ["computetarget", "setup", "box"],
                                    ["experiment", "prepare"]])
 def test_target_of_a_type_to_come_is_refused_alike_everywhere(ponk, words):
-    ponk.write("aml_config/box.compute", "type: slurm\naddress: h\nusername: u\n")
+    ponk.write("aml_config/box.compute", "type: cluster\naddress: h\nusername: u\n")
     ponk.write("aml_config/box.runconfig", "Target: box\nFramework: Python\n")
     ponk.write("x.py", "")
     more = ["-c", "box", "x.py"] if words == ["submit"] else ["-c", "box"] if "prepare" in words else []
     done = ponk.run(*words, *more, code=68)
-    assert last_line(done) == "ponk: error: target 'box': targets of type 'slurm' are not supported by this version"
+    assert last_line(done) == "ponk: error: target 'box': targets of type 'cluster' are not supported by this version"
 
 
 @pytest.mark.parametrize("words", [

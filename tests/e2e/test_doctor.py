@@ -141,11 +141,11 @@ def test_a_damaged_supervisor_is_written_anew_when_a_run_is_launched(ponk):
 
 def test_run_configurations_are_tried(ponk):
     ponk.write("aml_config/spark.runconfig", "Target: local\nFramework: PySpark\n")
-    ponk.write("aml_config/box.compute", "type: slurm\naddress: h\nusername: u\n")
+    ponk.write("aml_config/box.compute", "type: cluster\naddress: h\nusername: u\n")
     ponk.write("aml_config/box.runconfig", "Target: box\nFramework: Python\n")
     ponk.write("aml_config/broken.runconfig", "Target: nowhere\nFramework: Python\n")
     checks = checks_of(ponk, code=65)
-    assert checks["configuration 'box'"]["status"] == "warn" and "slurm" in checks["configuration 'box'"]["message"]
+    assert checks["configuration 'box'"]["status"] == "warn" and "cluster" in checks["configuration 'box'"]["message"]
     assert checks["configuration 'broken'"]["status"] == "fail" and "ponk check" in checks["configuration 'broken'"]["hint"]
     spark = checks["configuration 'spark'"]
     assert spark["status"] == "ok" or "pyspark" in spark["message"] and "spark.runconfig" in spark["hint"]

@@ -141,7 +141,7 @@ def test_prepare_says_what_it_did_and_what_not(ponk):
     done = ponk.run("experiment", "prepare", "-c", "local", "-o", "table")
     assert b"/usr/bin/python3" in done.stdout and b"nothing was built" in done.stdout
     assert b"'aml_config/conda_dependencies.yml' is not used" in done.stderr
-    for kind, why in (("slurm", b"not supported by this version"),
+    for kind, why in (("cluster", b"not supported by this version"),
                       ("batchai", b"switched off")):
         ponk.write("aml_config/far.compute", f"type: {kind}\naddress: h\nusername: u\n")
         done = ponk.run("experiment", "prepare", "-c", "local", "-t", "far", code=68)
@@ -154,13 +154,13 @@ def test_rerun_on_a_target_that_is_not_served_is_refused(ponk):
     ponk.run("daemon", "stop")
     [database] = ponk.home.glob("history/*.db")
     with contextlib.closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("UPDATE run SET details = replace(details, '\"target_type\":\"local\"', '\"target_type\":\"slurm\"'),"
+        connection.execute("UPDATE run SET details = replace(details, '\"target_type\":\"local\"', '\"target_type\":\"cluster\"'),"
                            " target = 'far'")
 
     done = ponk.run("experiment", "rerun", "last", code=68)
 
     said = done.stderr.decode().splitlines()
-    assert said[-1] == "ponk: error: target 'far': targets of type 'slurm' are not supported by this version"
+    assert said[-1] == "ponk: error: target 'far': targets of type 'cluster' are not supported by this version"
     assert "ponk project restore" in said[-2] and "submit -t local" in said[-2]
     assert len(ponk.json("runs")) == 1
 

@@ -114,6 +114,8 @@ void set_defaults(config::ComputeTarget& target, const Invocation& words)
         target.base_docker_image = words.value("image").value_or(default_image);
         target.shared_volumes = true;
     }
+    if (type == config::TargetType::slurm)
+        target.python_location = words.value("python").value_or("python");
     if (type == config::TargetType::remote) {
         target.user_managed_environment = true;
         target.python_location = words.value("python").value_or("python3");
@@ -144,7 +146,7 @@ void tell_next(Context& context, const config::ComputeTarget& target, const Look
     if (!looked.answer.is_null()) note_facts(context, target.name, looked.answer);
     if (looked.ready) {
         context.note("next: ponk submit -c {} SCRIPT", target.name);
-    } else if (config::uses_ssh(*target.type)) {
+    } else if (config::is_another_machine(target) && *target.type != config::TargetType::slurm) {
         context.note("next: 'ponk computetarget setup {0}' installs what is missing, 'ponk "
                      "computetarget check {0}' checks again",
                      target.name);
@@ -311,7 +313,7 @@ Outcome attach_from(Context& context, const Invocation& words, const std::string
     const auto project = TRY(config::open_project(found.project));
     const auto target = TRY(config::load_target(project, found.name));
     TRY(require_runs(target));
-    if (!config::uses_ssh(*target.type)) {
+    if (!config::is_another_machine(target)) {
         return context.done(
             fmt::format("target '{}' is this machine: there is nothing to attach", target.name),
             {{"name", target.name}, {"type", config::to_string(*target.type)}});

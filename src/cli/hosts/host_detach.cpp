@@ -139,7 +139,7 @@ std::vector<std::string> neighbours(const ssh::Access& access, const os::Path& c
         auto file = project->config_folder() / (name + ".compute");
         if (file == compute_file) continue;
         const auto target = config::load_target(*project, name);
-        if (!target || !config::uses_ssh(*target->type)) continue;
+        if (!target || !config::is_another_machine(*target)) continue;
         const auto there = access_of(access.home, *target);
         if (there && there->address.identity() == access.address.identity())
             files.push_back(file.string());

@@ -35,7 +35,7 @@ Result<ssh::Access> access_of(const os::Path& home, const config::ComputeTarget&
 
 Result<> ensure_attached(Context& context, const config::ComputeTarget& target)
 {
-    if (!config::uses_ssh(*target.type)) return {};
+    if (!config::is_another_machine(target)) return {};
     const auto access = TRY(access_of(TRY(context.home()), target));
     const auto attached = ssh::require_attached(access.home, access.address);
     if (attached) return {};

@@ -40,6 +40,29 @@ std::string cards_text(const Json& gpus)
     return join(parts, ", ");
 }
 
+// "slurm-wlm 22.05.8: partitions main (default, 2 nodes, 4 CPUs, gpu:a100:2, 1:00:00), low (…)"
+std::string cluster_text(const Json& slurm)
+{
+    std::vector<std::string> partitions;
+    if (slurm["partitions"].is_array()) {
+        for (const Json& each : slurm["partitions"].as_array()) {
+            std::vector<std::string> words;
+            if (each.boolean("default")) words.emplace_back("default");
+            words.push_back(each.text("nodes") + (each.text("nodes") == "1" ? " node" : " nodes"));
+            words.push_back(each.text("cpus") + " CPUs");
+            if (!each.text("gres").empty()) words.push_back(each.text("gres"));
+            words.push_back("at most " + each.text("time_limit"));
+            partitions.push_back(fmt::format("{} ({})", each.text("name"), join(words, ", ")));
+        }
+    }
+    auto text = slurm.text("version", "Slurm");
+    if (!partitions.empty()) text += ": " + join(partitions, ", ");
+    if (slurm["test_job_ms"].is_integer())
+        text += fmt::format("; a test job's file was seen after {}",
+                            duration_text(slurm.integer("test_job_ms")));
+    return text;
+}
+
 }  // namespace
 
 std::string gpus_line(const Json& answer)
@@ -83,6 +106,7 @@ std::string facts_line(const Json& answer)
         parts.push_back(engine_text(facts));
     parts.push_back(cards_text(facts["gpus"]));
     if (!facts.text("python").empty()) parts.push_back(facts.text("python"));
+    if (facts["slurm"].is_object()) parts.push_back(cluster_text(facts["slurm"]));
     return printable(join(parts, "; "));
 }
 

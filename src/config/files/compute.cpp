@@ -83,9 +83,9 @@ private:
         reader_.read("yarnDeployMode", t.yarn_deploy_mode);
         read_gpu_keys(reader_, {t.gpus, t.gpu, t.gpu_grace_seconds}, report_);
         reader_.read_seconds("autostop", t.autostop_seconds);
-        reader_.read("partition", t.partition);
         reader_.read("scratch", t.scratch);
         read_shared();
+        read_slurm_keys(reader_, t.slurm, report_);
         reader_.read("subscriptionId", t.subscription_id);
         reader_.read("resourceGroup", t.resource_group);
         reader_.read("clusterName", t.cluster_name);
@@ -169,12 +169,13 @@ private:
         unused("address", uses_ssh(type));
         unused("username", uses_ssh(type));
         unused("yarnDeployMode", type == TargetType::cluster);
-        unused("partition", type == TargetType::slurm);
+        for (const char* key : {"partition", "account", "qos", "gres", "sbatch"})
+            unused(key, type == TargetType::slurm);
     }
 
     void check_access()
     {
-        if (!uses_ssh(*target_.type)) return;
+        if (!is_another_machine(target_)) return;
         for (const auto* key : {"address", "username"}) {
             if (reader_.find(key) != nullptr) continue;
             const Node* empty = root_.find(key);
@@ -247,6 +248,12 @@ ComputeTarget read_compute(const Node& root, std::string name, Report& report)
     return target;
 }
 
+bool is_another_machine(const ComputeTarget& target)
+{
+    return uses_ssh(*target.type) &&
+           !(*target.type == TargetType::slurm && target.address->empty());
+}
+
 Json meaning_of(const ComputeTarget& target)
 {
     const TargetType type = *target.type;
@@ -273,7 +280,7 @@ Json meaning_of(const ComputeTarget& target)
         if (target.build_network.given())
             meaning.set("buildNetwork", text_or_null(*target.build_network));
     }
-    if (is_process(type)) {
+    if (is_process(type) || type == TargetType::slurm) {
         meaning.set("pythonLocation", *target.python_location);
     }
     if (is_process_here(type)) {
@@ -285,7 +292,14 @@ Json meaning_of(const ComputeTarget& target)
         meaning.set("nativeSharedDirectory", *target.native_shared_directory);
     }
     if (type == TargetType::slurm) {
-        meaning.set("partition", text_or_null(*target.partition));
+        meaning.set("partition", text_or_null(*target.slurm.partition));
+        meaning.set("account", text_or_null(*target.slurm.account));
+        meaning.set("qos", text_or_null(*target.slurm.qos));
+        meaning.set("gres", text_or_null(*target.slurm.gres));
+        JsonArray options;
+        for (const auto& option : target.slurm.options)
+            options.emplace_back(*option);
+        meaning.set("sbatch", std::move(options));
         meaning.set("shared", text_or_null(*target.shared));
     }
     if (type == TargetType::batchai) {

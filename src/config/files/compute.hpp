@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/files/gpu_keys.hpp"
+#include "config/files/slurm_keys.hpp"
 #include "config/text/diagnostic.hpp"
 #include "config/text/document.hpp"
 #include "config/text/place.hpp"
@@ -51,14 +52,17 @@ struct ComputeTarget {
     Located<GpuPolicy> gpu = GpuPolicy::automatic;
     Located<std::int64_t> gpu_grace_seconds = std::int64_t{600};
     Located<std::int64_t> autostop_seconds = std::int64_t{0};  // 0: never
-    Located<std::string> partition;
     Located<std::string> scratch;
     Located<std::string> shared;               // a folder, of a cluster
     Located<bool> shared_with_others = false;  // the machine, of other types: the same key
+    SlurmKeys slurm;
 
     // batchai of late 2018: read, shown, not served.
     Located<std::string> subscription_id, resource_group, cluster_name, workspace_name;
 };
+
+// Runs get there by SSH. The login node of a Slurm cluster may be this machine.
+bool is_another_machine(const ComputeTarget& target);
 
 // The target that exists without any file.
 ComputeTarget built_in_local();

@@ -87,7 +87,7 @@ TEST(Compute, ReadsOurOwnKeys)
     EXPECT_EQ(*t.gpu, GpuPolicy::required);
     EXPECT_EQ(*t.gpu_grace_seconds, 120);
     EXPECT_EQ(*t.autostop_seconds, 3600);
-    EXPECT_EQ(*t.partition, "big");
+    EXPECT_EQ(*t.slurm.partition, "big");
     EXPECT_EQ(*target("type: local\ngpus: 2").gpus, "2");
 }
 

@@ -152,7 +152,7 @@ namespace {
 // A target that only needs filling in is fine to have, but not to run on.
 void check_reachable(const ComputeTarget& target, Diagnostics& diagnostics)
 {
-    if (!uses_ssh(*target.type)) return;
+    if (!is_another_machine(target)) return;
     Report report(target.file);
     for (const auto& [key, value] :
          {std::pair("address", &target.address), {"username", &target.username}}) {

@@ -59,7 +59,7 @@ std::string compute_text(const ComputeTarget& target)
     Lines lines;
     const TargetType type = *target.type;
     lines.add("type", std::string(to_string(type)));
-    if (uses_ssh(type)) {
+    if (is_another_machine(target)) {
         const bool v6 = target.address->find(':') != std::string::npos;
         const auto host = v6 ? "[" + *target.address + "]" : *target.address;
         lines.add("address", *target.port == 22 ? host : fmt::format("{}:{}", host, *target.port));
@@ -80,7 +80,7 @@ std::string compute_text(const ComputeTarget& target)
     if (type == TargetType::remote) {
         lines.add("userManagedEnvironment", *target.user_managed_environment);
     }
-    if (is_process(type)) {
+    if (is_process(type) || type == TargetType::slurm) {
         lines.add("pythonLocation", *target.python_location);
     }
     if (type == TargetType::cluster) {
@@ -88,7 +88,10 @@ std::string compute_text(const ComputeTarget& target)
     } else {
         lines.add("nativeSharedDirectory", *target.native_shared_directory);
     }
-    lines.add("partition", *target.partition);
+    lines.add("partition", *target.slurm.partition);
+    lines.add("account", *target.slurm.account);
+    lines.add("qos", *target.slurm.qos);
+    lines.add("gres", *target.slurm.gres);
     lines.add("scratch", *target.scratch);
     lines.add("shared", *target.shared);
     if (target.shared_with_others.given()) lines.add("shared", *target.shared_with_others);

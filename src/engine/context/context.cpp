@@ -10,11 +10,16 @@ Error unsupported_target(const std::string& type)
             "Use the target 'local' instead."};
 }
 
-Result<executor::Executor*> Context::executor(const std::string& type) const
+Result<executor::Executor*> Context::executor(const std::string& name) const
 {
-    const auto found = executors.find(type);
-    if (found == executors.end()) return tl::unexpected(unsupported_target(type));
+    const auto found = executors.find(name);
+    if (found == executors.end()) return tl::unexpected(unsupported_target(name));
     return found->second.get();
+}
+
+Result<executor::Executor*> Context::executor(const model::RunSpec& spec) const
+{
+    return executor(model::executor_name(spec.location, model::target_type(spec)));
 }
 
 void Context::tell(const RunId& id, const std::string& kind, const std::string& text) const

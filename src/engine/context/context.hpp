@@ -56,7 +56,8 @@ struct Context {
     {
         return {id, run_directory(id).task() / "log"};
     }
-    [[nodiscard]] Result<executor::Executor*> executor(const std::string& type) const;
+    [[nodiscard]] Result<executor::Executor*> executor(const std::string& name) const;
+    [[nodiscard]] Result<executor::Executor*> executor(const model::RunSpec& spec) const;
     // Adds an event to the run's story and wakes its followers. Never fails the caller: the story
     // is for people.
     void tell(const RunId& id, const std::string& kind, const std::string& text) const;

@@ -21,7 +21,8 @@ setting(const std::vector<std::string>& variables, const std::string& name, std:
     return value && *value >= 0 ? *value : otherwise;
 }
 
-// Everything that the executors tell, and who told it.
+// Everything that the executors tell, and who told it; once, where targets of two types share a
+// machine.
 struct Told {
     std::vector<FoundEnvironment> found;
     std::vector<std::string> problems;
@@ -39,8 +40,12 @@ Told ask_all(const Context& context, const std::stop_token& stop)
                 fmt::format("targets of type '{}': {}", type, list.error().message()));
             continue;
         }
-        for (auto& entry : list->entries)
-            told.found.push_back({environments, std::move(entry)});
+        for (auto& entry : list->entries) {
+            const bool is_known = std::ranges::any_of(told.found, [&](const auto& other) {
+                return other.entry.machine == entry.machine && other.entry.id == entry.id;
+            });
+            if (!is_known) told.found.push_back({environments, std::move(entry)});
+        }
         told.problems.insert(told.problems.end(), list->problems.begin(), list->problems.end());
     }
     std::stable_sort(told.found.begin(), told.found.end(), [](const auto& left, const auto& right) {

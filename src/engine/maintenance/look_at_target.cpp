@@ -29,6 +29,7 @@ Result<executor::FactsRequest> how_to_reach(const config::ComputeTarget& target,
     const auto location = TRY(location_of(target, environment));
     if (location.kind == model::Location::Kind::host)
         how.host = {location.host, os::variable(environment, "SSH_AUTH_SOCK")};
+    how.slurm = location.slurm;
     return how;
 }
 
@@ -40,7 +41,8 @@ Result<Looked> look(const Context& context,
     const auto target =
         TRY(config::load_target(TRY(config::open_project(request.project)), request.name));
     const std::string type = config::to_string(*target.type);
-    auto* const machine = TRY(context.executor(type))->machine();
+    const auto location = TRY(location_of(target, request.environment));
+    auto* const machine = TRY(context.executor(model::executor_name(location, type)))->machine();
     if (machine == nullptr)
         return fail(ErrorKind::unavailable, "targets of type '{}' cannot be checked", type);
     // To look at a machine starts programs; none is the project's, also where its .venv is

@@ -86,6 +86,14 @@ void tell_hidden(const Variables& variables, std::vector<std::string>& notices)
     }
 }
 
+// "gpu:a100:1" with another number; "gpu" where none was named before.
+std::string gres_with_count(const std::string& gres, unsigned count)
+{
+    auto words = split(gres.empty() ? "gpu" : gres, ':');
+    if (words.size() > 1 && parse_integer(words.back())) words.pop_back();
+    return fmt::format("{}:{}", join(words, ":"), count);
+}
+
 // What the command line or a file says.
 Result<std::string> asked_for(const config::ResolvedConfiguration& resolved,
                               const RunRequest& request)
@@ -112,6 +120,40 @@ Result<std::string> asked_for(const config::ResolvedConfiguration& resolved,
 }
 
 }  // namespace
+
+Result<> ask_slurm_for_gpus(const config::ResolvedConfiguration& resolved,
+                            const RunRequest& request,
+                            model::SlurmSpec& slurm)
+{
+    const auto& target = resolved.target;
+    if (*target.gpu == config::GpuPolicy::required)
+        return tl::unexpected(Error(
+            ErrorKind::unavailable,
+            fmt::format("'gpu: required' cannot be kept on target '{}': this version does not "
+                        "check the use of GPUs on Slurm",
+                        target.name),
+            "Remove 'gpu: required'. Request the GPUs with 'gpus' or 'gres'."));
+    const bool is_said = request.gpus || !target.gpus->empty();
+    if (request.purpose == model::Policy::Purpose::prepare) slurm.gres.clear();
+    if (!is_said) {
+        if (*target.gpu == config::GpuPolicy::none) slurm.gres.clear();
+    } else {
+        const auto text = TRY(asked_for(resolved, request));
+        const auto selection = TRY(gpu::parse_gpu_selection(text.empty() ? "none" : text));
+        if (selection.kind == gpu::Selection::Kind::none) {
+            slurm.gres.clear();
+        } else if (selection.kind == gpu::Selection::Kind::count) {
+            slurm.gres = gres_with_count(slurm.gres, selection.count);
+        } else {
+            return tl::unexpected(Error(
+                ErrorKind::invalid_argument,
+                fmt::format("'{}' is not a number of GPUs: Slurm chooses which ones a run gets",
+                            printable(text)),
+                "Request a number, such as '--gpus 1'."));
+        }
+    }
+    return {};
+}
 
 Result<GpuRequest> gpu_request_of(const config::ResolvedConfiguration& resolved,
                                   const RunRequest& request,

@@ -20,4 +20,9 @@ Result<model::GpuRequest> gpu_request_of(const config::ResolvedConfiguration& re
                                          const Variables& variables,
                                          std::vector<std::string>& notices);
 
+// On a cluster Slurm gives them: the number goes to its `gres`.
+Result<> ask_slurm_for_gpus(const config::ResolvedConfiguration& resolved,
+                            const RunRequest& request,
+                            model::SlurmSpec& slurm);
+
 }  // namespace ponk::engine

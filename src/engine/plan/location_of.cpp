@@ -7,6 +7,22 @@
 
 namespace ponk::engine {
 
+namespace {
+
+model::SlurmSpec slurm_of(const config::SlurmKeys& keys)
+{
+    model::SlurmSpec slurm{.partition = *keys.partition,
+                           .account = *keys.account,
+                           .qos = *keys.qos,
+                           .gres = *keys.gres,
+                           .options = {}};
+    for (const auto& option : keys.options)
+        slurm.options.push_back(*option);
+    return slurm;
+}
+
+}  // namespace
+
 Result<model::Location> location_of(const config::ComputeTarget& target,
                                     const std::vector<std::string>& environment)
 {
@@ -16,6 +32,10 @@ Result<model::Location> location_of(const config::ComputeTarget& target,
     if (!config::is_served(type.type))
         return tl::unexpected(unsupported_target(config::to_string(type.type)));
     if (type.where == model::TargetTraits::Where::here) return location;
+    if (type.type == model::TargetType::slurm) {
+        location.slurm = slurm_of(target.slurm);
+        if (!config::is_another_machine(target)) return location;
+    }
     if (target.address->empty()) {
         return tl::unexpected(Error(ErrorKind::invalid_argument,
                                     fmt::format("target '{}' has no address", target.name),

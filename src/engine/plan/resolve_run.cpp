@@ -176,8 +176,11 @@ resolve_run(const RunRequest& asked, const Submitter& submitter, const ProjectKe
         if (each.kind == config::ConsentKind::folder)
             spec.runtime.named_shared_directory = each.what;
     }
-    spec.resources.gpu =
-        TRY(gpu_request_of(resolved, request, submitter, program.variables, report.notices));
+    if (spec.location.slurm)
+        TRY(ask_slurm_for_gpus(resolved, request, *spec.location.slurm));
+    else
+        spec.resources.gpu =
+            TRY(gpu_request_of(resolved, request, submitter, program.variables, report.notices));
     const auto& container = spec.runtime.container;
     if (!container || container->tree == model::Container::Tree::mounted)
         spec.runtime.shared_directory =
@@ -193,7 +196,8 @@ resolve_run(const RunRequest& asked, const Submitter& submitter, const ProjectKe
     }
     // Named in every project of 2017. Systems of today may only have python3: left out, both are
     // looked for.
-    if (config::is_process_here(*target.type) && program.interpreter == "python")
+    if ((config::is_process_here(*target.type) || spec.location.slurm) &&
+        program.interpreter == "python")
         program.interpreter.clear();
     if (!is_preparation(spec)) spec.inputs = TRY(resolve_inputs(request, configuration, key.path));
     for (const auto& input : spec.inputs) {

@@ -21,9 +21,11 @@ QueueRules queue_rules(const std::vector<std::string>& variables)
 
 std::string location_key(const model::Location& location)
 {
-    if (location.kind != model::Location::Kind::host) return {};
+    // A cluster has room of its own, wherever its login node is.
+    const std::string cluster = location.slurm ? "slurm " + location.target + " " : "";
+    if (location.kind != model::Location::Kind::host) return cluster;
     const auto& host = location.host;
-    return fmt::format("{}@{}:{}", host.user, host.address, host.port);
+    return fmt::format("{}{}@{}:{}", cluster, host.user, host.address, host.port);
 }
 
 bool RunQueue::try_begin(const std::string& location, const RunId& id)

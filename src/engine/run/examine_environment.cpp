@@ -17,11 +17,12 @@ Result<executor::Examination> examine(const Context& context,
                                       const Submitter& submitter,
                                       const std::stop_token& stop)
 {
-    const auto type = target_type(outlook.run.spec);
-    auto* executor = TRY(context.executor(type));
+    auto* executor = TRY(context.executor(outlook.run.spec));
     auto* const environments = executor->environments();
     if (environments == nullptr)
-        return fail(ErrorKind::unavailable, "environments of type '{}' cannot be checked", type);
+        return fail(ErrorKind::unavailable,
+                    "environments of type '{}' cannot be checked",
+                    target_type(outlook.run.spec));
     const auto job = TRY(make_job(context, run, outlook.run.spec, &submitter));
     const auto& directory = job.context.directory;
     TRY(os::make_directories(directory.root()));

@@ -99,7 +99,7 @@ Result<> Supervisor::carry_out(std::stop_token stop)
 {
     spec_ = TRY(model::parse_run_spec(run_.configuration));
     if (until_ == Until::snapshot) return store_snapshot();
-    executor_ = TRY(context_.executor(target_type(spec_)));
+    executor_ = TRY(context_.executor(spec_));
     if (run_.state < RunState::running) {
         const bool may_be_launched = run_.state >= RunState::queued;
         if (may_be_launched) know_secrets();  // what goes wrong is told without them

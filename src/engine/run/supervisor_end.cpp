@@ -78,10 +78,32 @@ reason_of(const model::ExitRecord& exit, const RunSpec& spec, const Json& enviro
                          : "Check the interpreter and the script's permissions.");
     }
     if (exit.cause == "time-limit") {
+        const auto limit = std::chrono::milliseconds(spec.resources.time_limit).count();
+        if (spec.location.slurm && (limit == 0 || exit.duration_ms < limit))
+            return Error(ErrorKind::timeout,
+                         "Slurm's time limit was reached",
+                         "Request more time, such as 'time: 4:00:00' below 'sbatch' in the "
+                         "target's .compute file, or choose another partition.");
         return Error(
             ErrorKind::timeout,
             fmt::format("the time limit of {} s was reached", spec.resources.time_limit.count()),
             "Raise maxRunDurationSeconds, or submit with a larger --time-limit.");
+    }
+    if (exit.cause == "preempted") {
+        return Error(ErrorKind::unavailable,
+                     "the run was preempted: Slurm gave its place to a job of higher priority",
+                     "'ponk experiment rerun' repeats the run.");
+    }
+    if (exit.cause == "host-lost") {
+        return Error(ErrorKind::unavailable,
+                     "the node of the run failed, as Slurm reports",
+                     "'ponk experiment rerun' repeats the run.");
+    }
+    if (exit.cause == "out-of-memory") {
+        return Error(ErrorKind::unavailable,
+                     "Slurm ended the run: it used more memory than the job was given",
+                     "Request more, such as 'mem: 32G' below 'sbatch' in the target's .compute "
+                     "file, or reduce the script's memory use.");
     }
     if (exit.cause == "terminated") {
         return Error(ErrorKind::unavailable,

@@ -74,7 +74,9 @@ Result<> Supervisor::follow(std::stop_token stop)
         if (std::exchange(away, false)) cancelling.next = {};  // now it may be heard
         const bool is_over = seen.phase == JobPhase::ended || seen.phase == JobPhase::lost;
         if (is_over || !cancelling.away) note_reached();
-        if (seen.phase == JobPhase::running && !seen.reason.empty() &&
+        // Of GPUs that it waits for its GPU monitor tells more.
+        const bool waits = seen.phase == JobPhase::queued && seen.gpu.empty();
+        if ((seen.phase == JobPhase::running || waits) && !seen.reason.empty() &&
             seen.reason != last_problem) {
             last_problem = seen.reason;
             tell("notice", last_problem);

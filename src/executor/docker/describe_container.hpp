@@ -5,15 +5,9 @@
 #include "dockerapi/image.hpp"
 #include "environment/prepare.hpp"
 #include "executor/job/job.hpp"
+#include "executor/supervisor/embedded.hpp"
 
 namespace ponk::executor::docker {
-
-// Programs of ours on the engine's machine.
-struct Installed {
-    Path stub;
-    Path relay;
-    Path python_modules;
-};
 
 struct DescribedContainer {
     dockerapi::ContainerSpec spec;

@@ -407,11 +407,7 @@ private:
 Result<std::unique_ptr<Executor>> make_executor(Options options)
 {
     const auto lib = options.home / "lib";
-    Installed installed;
-    installed.stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor")));
-    installed.relay = TRY(install_relay(lib).map_error(while_doing("install the relay")));
-    installed.python_modules =
-        TRY(install_python_modules(lib).map_error(while_doing("install Python modules")));
+    auto installed = TRY(install_programs(lib));
     auto keys = TRY(RunKeys::load(options.home / "run.key"));
     return std::make_unique<DockerExecutor>(
         std::move(options), std::move(installed), std::move(keys));

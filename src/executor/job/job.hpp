@@ -152,6 +152,7 @@ struct Rest {
 struct FactsRequest {
     HostAddress host;
     std::vector<std::string> submitter_environment;  // "K=V" of who asks
+    std::optional<model::SlurmSpec> slurm = {};      // of a cluster: what its runs ask for
 };
 
 // Called before outputs are stored, with their folder on this machine, to give other names to files

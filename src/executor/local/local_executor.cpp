@@ -3,23 +3,19 @@
 
 #include "base/synced.hpp"
 #include "base/text.hpp"
-#include "executor/environments/environment.hpp"
 #include "executor/environments/managed_environment.hpp"
-#include "executor/events/event_files.hpp"
 #include "executor/events/event_reader.hpp"
 #include "executor/facts.hpp"
 #include "executor/gpu/gpu_look.hpp"
 #include "executor/gpu/monitor.hpp"
 #include "executor/local/local_run.hpp"
 #include "executor/local/own_python.hpp"
+#include "executor/process/process_task.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "executor/run_directory/control_seal.hpp"
-#include "executor/run_directory/relay_file.hpp"
 #include "executor/run_directory/run_files.hpp"
-#include "executor/run_directory/shared_directory.hpp"
 #include "executor/run_directory/watcher.hpp"
 #include "executor/run_directory/working_copy.hpp"
-#include "executor/supervisor/command_line.hpp"
 #include "executor/supervisor/embedded.hpp"
 #include "executor/supervisor/stub_start.hpp"
 #include "os/directory.hpp"
@@ -37,10 +33,9 @@ namespace {
 
 class LocalExecutor final : public ExecutorWithShelf, public WorkingCopies {
 public:
-    LocalExecutor(Options options, Path stub, Path relay, Path python, RunKeys keys)
+    LocalExecutor(Options options, Installed programs, RunKeys keys)
         : ExecutorWithShelf({options.home, environment::Form::prefix, {}, {}}),
-          options_(std::move(options)), stub_(std::move(stub)), relay_(std::move(relay)),
-          python_(std::move(python)), keys_(std::move(keys))
+          options_(std::move(options)), programs_(std::move(programs)), keys_(std::move(keys))
     {
     }
 
@@ -65,7 +60,7 @@ public:
     Result<Examination> examine(const Job& job, std::stop_token stop) override
     {
         TRY(stage_working_copy(options_.trees, job, stop));
-        if (const auto request = TRY(request_of(job)))
+        if (const auto request = TRY(request_of_process(job)))
             return examine_environment(options_.home, job, *request, stop);
         return examine_own_python(job, stop);
     }
@@ -82,16 +77,15 @@ public:
         if (!prepared)
             prepared = TRY(environment_of(
                 job, [](const std::string&) {}, stop));
-        const auto environment = TRY(write_spec(job, prepared ? &*prepared : nullptr, stop));
-        TRY(note_event_folders(job));
-        TRY(make_shared_directory(job));
+        const auto environment =
+            TRY(write_process_task(job, prepared ? &*prepared : nullptr, programs_, keys_, stop));
         if (needs_monitor(job)) {
             TRY(start_beside(job, environment, prepared ? lease_of(*prepared) : -1, stop));
             return handle;
         }
         // A supervisor killed before the script began has done nothing: the next one may try.
         for (int attempt = 0; attempt < 20; ++attempt) {
-            const auto said = start_stub({.program = stub_,
+            const auto said = start_stub({.program = programs_.stub,
                                           .directory = job.context.directory.task(),
                                           .environment = environment,
                                           .lease = prepared ? lease_of(*prepared) : -1},
@@ -109,7 +103,7 @@ public:
         }
         return fail(ErrorKind::unavailable,
                     "the supervisor {} is killed repeatedly before it can start the script",
-                    os::in_quotes(stub_));
+                    os::in_quotes(programs_.stub));
     }
 
     Result<JobStatus> sync(const std::string& handle,
@@ -208,18 +202,10 @@ private:
         return {directory.task(), keys_.of(handle)};
     }
 
-    // `pythonLocation` is what a managed environment stands on; the script gets its own.
-    static Result<std::optional<environment::Request>> request_of(const Job& job)
-    {
-        auto request = TRY(environment_request(job));
-        if (request) request->interpreter = job.spec.program.interpreter;
-        return request;
-    }
-
     Result<std::optional<environment::Prepared>>
     environment_of(const Job& job, const Progress& progress, const std::stop_token& stop)
     {
-        const auto request = TRY(request_of(job));
+        const auto request = TRY(request_of_process(job));
         if (!request) return std::nullopt;
         return TRY(prepare_environment(options_.home, job, *request, progress, stop));
     }
@@ -245,7 +231,7 @@ private:
                               .request = job.spec.resources.gpu,
                               .lib = options_.home / "lib",
                               .devices_are_chosen = chooses_devices(job),
-                              .stub = stub_,
+                              .stub = programs_.stub,
                               .engine = {},
                               .container = {},
                               .tree_is_copied = false};
@@ -256,48 +242,6 @@ private:
                               .lease = lease},
                              adopt(),
                              stop);
-    }
-
-    // Returns key and environment as the supervisor wants them.
-    Result<std::string>
-    write_spec(const Job& given, const environment::Prepared* prepared, std::stop_token stop)
-    {
-        auto job = given;
-        job.context.submitter_environment =
-            ground_of_own(job.spec.environment.prefix, given.context.submitter_environment);
-        if (prepared != nullptr) {
-            job.spec.program.interpreter = prepared->record.interpreter;
-            job.context.submitter_environment =
-                ground_of(*prepared, given.context.submitter_environment);
-        }
-        const auto tree = job.context.directory.work();
-        auto environment = compose_environment(job,
-                                               job.context.submitter_environment,
-                                               {.tree = tree.string(),
-                                                .control = job.context.directory.task().string(),
-                                                .python_modules = python_.string(),
-                                                .shared = job.spec.runtime.shared_directory});
-        auto line = TRY(command_line(job, tree, environment.words(), stop));
-        for (const auto& [name, value] : line.variables)
-            environment.set(name, value);
-        const StubSpec text{.run = job.spec.id.text(),
-                            .token = job.context.token,
-                            .directory = (tree / job.spec.program.folder).string(),
-                            .program = line.program.string(),
-                            .argv = std::move(line.argv),
-                            .relay = has_relay(job) ? relay_.string() : "",
-                            .input = take_input(job.context.input, job.context.directory.task()),
-                            .umask = job.context.umask,
-                            .time_limit = job.spec.resources.time_limit,
-                            .grace = job.spec.policy.grace};
-        TRY(os::make_directories(job.context.directory.task() / control::journal));
-        TRY(write_relay_file(job, (tree / "outputs").string()));
-        // Its name need not outlive a power cut: the supervisor would not either.
-        TRY(os::replace_file(job.context.directory.task() / control::spec,
-                             to_text(text),
-                             0600,
-                             os::Durable::content));
-        return keys_.of(job.spec.id.text()) + '\0' + environment.bytes();
     }
 
     std::shared_ptr<LocalRun> run_in(const std::string& handle, const RunDirectory& directory)
@@ -316,9 +260,7 @@ private:
     }
 
     Options options_;
-    Path stub_;
-    Path relay_;
-    Path python_;
+    Installed programs_;
     RunKeys keys_;
     Watcher watcher_;
     EventReaders events_;
@@ -334,14 +276,12 @@ private:
 Result<std::unique_ptr<Executor>> make_executor(Options options)
 {
     const auto lib = options.home / "lib";
-    auto stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor")));
-    auto relay = TRY(install_relay(lib).map_error(while_doing("install the relay")));
-    auto python = TRY(install_python_modules(lib).map_error(while_doing("install Python modules")));
+    auto programs = TRY(install_programs(lib));
     auto keys = TRY(RunKeys::load(options.home / "run.key"));
     // Scripts whose supervisor is killed become our children, so that their codes reach us.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     return std::make_unique<LocalExecutor>(
-        std::move(options), std::move(stub), std::move(relay), std::move(python), std::move(keys));
+        std::move(options), std::move(programs), std::move(keys));
 }
 
 }  // namespace ponk::executor::local

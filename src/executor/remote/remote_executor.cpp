@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/remote/remote_executor.hpp"
 
+#include "base/field_json.hpp"
 #include "executor/remote/agent_calls.hpp"
 #include "executor/remote/bounded_progress.hpp"
 #include "executor/remote/bring_tree.hpp"
@@ -254,8 +255,10 @@ private:
     {
         const auto connection =
             TRY(options_.hosts->get(request.host, HostPool::Attempt::now, stop));
+        auto question = calls_.about(call);
+        if (request.slurm) question.head.set("slurm", fields_to_json(*request.slurm));
         return shown_texts(
-            TRY(connection->call(calls_.about(call), after(usual_patience), stop)).head);
+            TRY(connection->call(std::move(question), after(usual_patience), stop)).head);
     }
 
     // The outputs' names may tell what must not be told; the files themselves stay as they are.

@@ -121,6 +121,16 @@ Result<Path> install_python_modules(const Path& lib)
     return path;
 }
 
+Result<Installed> install_programs(const Path& lib)
+{
+    Installed installed;
+    installed.stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor")));
+    installed.relay = TRY(install_relay(lib).map_error(while_doing("install the relay")));
+    installed.python_modules =
+        TRY(install_python_modules(lib).map_error(while_doing("install Python modules")));
+    return installed;
+}
+
 Result<std::vector<Path>> repair_installed(const Path& lib)
 {
     std::vector<Path> repaired;

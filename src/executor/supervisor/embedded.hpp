@@ -28,6 +28,15 @@ Result<Path> install_stub(const Path& lib);
 // For machines of this program's own processor.
 Result<Path> install_relay(const Path& lib);
 Result<Path> install_python_modules(const Path& lib);
+
+// What runs of a machine need of ours.
+struct Installed {
+    Path stub;
+    Path relay;
+    Path python_modules;
+};
+Result<Installed> install_programs(const Path& lib);
+
 // Rewrites what of all this is missing or damaged, and returns where that is.
 Result<std::vector<Path>> repair_installed(const Path& lib);
 

@@ -64,6 +64,11 @@ constexpr Option options[] = {
      .value = "PATH",
      .help = "Interpreter of a local or remote target (pythonLocation).",
      .complete = Complete::file},
+    {.name = "partition", .value = "NAME", .help = "Slurm partition of the runs."},
+    {.name = "account", .value = "NAME", .help = "Slurm account that is charged for the runs."},
+    {.name = "gres",
+     .value = "gpu[:TYPE]:N",
+     .help = "GPUs that Slurm gives each run, unless 'submit --gpus' requests another number."},
 };
 constexpr Positional positionals[] = {
     {.name = "TYPE",
@@ -87,6 +92,8 @@ constexpr Example examples[] = {
      "Attach a machine that a cloned project names. ponk does not contact it before that."},
     {"ponk attach --address HOST --username USER --show-host-key",
      "Show the fingerprint of a machine's host key, for '--fingerprint'."},
+    {"ponk attach slurm --name cluster --address login.example --username USER",
+     "Run on a Slurm cluster. Without '--address' this machine is its login node."},
     {"ponk attach docker --name docker --image python:3.11-slim",
      "Run in containers on this machine."},
 };
@@ -151,6 +158,12 @@ Outcome check_options(const Invocation& words, config::TargetType type)
                 return fail_usage("'--{1}' cannot be used with a {0} target", word, foreign);
         }
     }
+    if (type != config::TargetType::slurm) {
+        for (const std::string_view option : {"partition", "account", "gres"}) {
+            if (words.has(option))
+                return fail_usage("'--{}' cannot be used with a {} target", option, word);
+        }
+    }
     if (!config::uses_docker(type) && words.has("image"))
         return fail_usage("'--image' cannot be used with a {} target", word);
     if (config::uses_docker(type) && words.has("python"))
@@ -192,8 +205,14 @@ Outcome run(Context& context, const Invocation& words)
     target.type = *type;
     if (config::is_process_here(*type)) return attach_local(context, words, std::move(target));
     if (config::is_served(*type)) {
-        return config::uses_ssh(*type) ? attach_host(context, words, std::move(target))
-                                       : attach_engine(context, words, std::move(target));
+        for (const auto& [option, key] : {std::pair("partition", &target.slurm.partition),
+                                          {"account", &target.slurm.account},
+                                          {"gres", &target.slurm.gres}})
+            if (const auto value = words.value(option)) *key = *value;
+        const bool is_here = *type == config::TargetType::slurm && !words.has("address");
+        return config::uses_ssh(*type) && !is_here
+                   ? attach_host(context, words, std::move(target))
+                   : attach_engine(context, words, std::move(target));
     }
     std::vector<std::string> served;
     for (const auto& traits : model::target_types)

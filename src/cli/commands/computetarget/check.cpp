@@ -79,15 +79,15 @@ Outcome run(Context& context, const Invocation& words)
     const config::ComputeTarget target =
         TRY(config::load_target(project, TRY(named::name_of(words))));
     TRY(require_runs(target));
-    if (words.has("fingerprint") && !config::uses_ssh(*target.type))
+    if (words.has("fingerprint") && !config::is_another_machine(target))
         return fail_usage("target '{}' has no host key: it does not use SSH", target.name);
     if (*target.type == config::TargetType::local) return check_local(context, project, target);
     if (const auto text = words.value("fingerprint")) TRY(accept_host_key(context, target, *text));
     // From here first: what keeps us out has more to say here, where somebody can answer.
-    if (config::uses_ssh(*target.type)) TRY(reach_host(context, target));
+    if (config::is_another_machine(target)) TRY(reach_host(context, target));
     const auto answer = TRY(ask_facts(context, project.root, target.name));
     if (!answer) {
-        const char* reached = config::uses_ssh(*target.type) ? " is reached; " : ": ";
+        const char* reached = config::is_another_machine(target) ? " is reached; " : ": ";
         return context.done(
             fmt::format("target '{}'{}facts about it are not available: this daemon "
                         "cannot look at it",

@@ -62,7 +62,7 @@ Result<std::optional<HostDetach>> prepare_detach(Context& context,
                                                  const Result<config::ComputeTarget>& target,
                                                  const os::Path& compute)
 {
-    if (!target || !config::uses_ssh(*target->type)) return std::nullopt;
+    if (!target || !config::is_another_machine(*target)) return std::nullopt;
     const auto access = access_of(TRY(context.home()), *target);
     if (!access) return std::nullopt;
     auto detach =

@@ -79,12 +79,18 @@ Outcome run(Context& context, const Invocation& words)
     const config::ComputeTarget target =
         TRY(config::load_target(project, TRY(named::name_of(words))));
     TRY(require_runs(target));
-    if (!config::uses_ssh(*target.type)) {
+    if (!config::is_another_machine(target)) {
         return fail_with(
             exit_code::usage,
             ErrorKind::invalid_argument,
             "target '{}' is this machine; 'setup' works only for machines reached by SSH",
             target.name);
+    }
+    if (*target.type == config::TargetType::slurm) {
+        return fail_with(exit_code::usage,
+                         ErrorKind::invalid_argument,
+                         "target '{}' is a Slurm cluster: ponk installs nothing on its login node",
+                         target.name);
     }
     auto connection = TRY(reach_host(context, target));
     const HostSurvey survey = TRY(survey_host(connection, {}));

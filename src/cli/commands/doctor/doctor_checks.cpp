@@ -329,7 +329,7 @@ void add_target(JsonArray& checks,
                 const config::ComputeTarget& target)
 {
     const std::string title = "target '" + target.name + "'";
-    if (config::uses_ssh(*target.type)) {
+    if (config::is_another_machine(target)) {
         // Without questions: what works here works for the daemon.
         const auto home = context.home();
         const auto access =
@@ -360,7 +360,7 @@ void add_target(JsonArray& checks,
     if (!*answer) {
         checks.push_back(check_result(title,
                                       ok,
-                                      config::uses_ssh(*target.type)
+                                      config::is_another_machine(target)
                                           ? "reached; this daemon cannot check it in detail"
                                           : "not checked: the next run contacts its engine"));
         return;
