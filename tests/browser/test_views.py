@@ -51,6 +51,7 @@ def test_dialogs_of_the_table_have_nothing_serious(visit, theme):
 def test_a_phone_has_the_views_without_scrolling_sideways(visit, place):
     page = visit(place, width=390, height=844)
     page.get_by_role("heading", level=1).wait_for()
+    until(page, "!document.querySelector('[aria-busy=true]')")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert serious(page) == []
     page.get_by_role("button", name="Navigation").click()
