@@ -116,7 +116,7 @@ INSIDE = {
         "docker": {".", "environments", "events", "gpu", "job", "run_directory", "supervisor"},
         "process": {"environments", "events", "job", "run_directory", "supervisor"},
         "local": {".", "environments", "events", "gpu", "job", "process", "run_directory", "supervisor"},
-        "slurm": {".", "environments", "events", "job", "process", "run_directory", "supervisor"},
+        "slurm": {".", "environments", "events", "gpu", "job", "process", "run_directory", "supervisor"},
         "remote/wire": {"job"},
         "remote/link": {"job", "remote/wire"},
         "remote": {".", "job", "remote/link", "remote/wire", "run_directory"},

@@ -3,6 +3,10 @@
 
 #include "executor/job/job.hpp"
 
+namespace ponk::environment {
+struct Prepared;
+}
+
 // What an executor may offer besides its six calls. Implementations are safe to call from several
 // threads; calls may block.
 namespace ponk::executor {
@@ -19,6 +23,9 @@ public:
     // After `stage` has failed: it might succeed with a login for the image's registry, which the
     // job does not have.
     virtual bool wants_login(const Job& /*job*/, std::stop_token /*stop*/) { return false; }
+
+    // What `stage` made ready for the run, which is the caller's from now on; nullopt: nothing.
+    virtual std::optional<environment::Prepared> take_staged(const RunId& run);
 
     virtual Result<EnvironmentList> list(std::stop_token stop) = 0;
     // The text of an environment's lock.

@@ -2,6 +2,7 @@
 #include "executor/executor.hpp"
 
 #include "base/text.hpp"
+#include "environment/prepare.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "executor/run_directory/run_folder.hpp"
 
@@ -21,6 +22,11 @@ bool is_call_name(const std::string& name)
 }
 
 }  // namespace
+
+std::optional<environment::Prepared> Environments::take_staged(const RunId& /*run*/)
+{
+    return std::nullopt;
+}
 
 Result<> Executor::deliver(const std::string& /*handle*/,
                            const RunDirectory& directory,

@@ -62,6 +62,7 @@ Keeper::Keeper(KeeperOptions options, Report& report)
     ::inotify_add_watch(changes_.get(),
                         options_.directory.task().c_str(),
                         IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF);
+    if (options_.job.is_given_devices) signals_ = catch_end_signal();
     const auto& request = options_.job.request;
     state_ = {{"phase", "queued"},
               {"requested", request.selection},
@@ -73,7 +74,8 @@ Result<> Keeper::run()
     // A busy engine or a large tree can take minutes; whoever started us waits for one.
     const os::LateNotice late(longest_silence, [this] { report_.say("queued"); });
     const auto kept = keep();
-    if (kept || report_.refuse(kept.error())) return kept;
+    // A scheduler does not listen.
+    if (kept || (report_.refuse(kept.error()) && !options_.job.is_given_devices)) return kept;
     publish_end({.code = 126, .cause = "start-failure", .message = kept.error().message()},
                 "the run could not be started");
     return {};
@@ -82,6 +84,7 @@ Result<> Keeper::run()
 Result<> Keeper::keep()
 {
     TRY(look_for_gpus());
+    if (options_.job.is_given_devices) return keep_given();
     const bool without = inventory_.devices.empty();
     // What the driver does not show now may be there in a minute, and be somebody's.
     if (without && inventory_.problem)
@@ -145,12 +148,14 @@ Result<> Keeper::look_for_gpus()
         "'ponk gpu list' lists the GPUs of each target; use '--gpus none' to run without."));
 }
 
-// Nobody asked for them: the run is what counts.
+// Nobody asked for them, or a scheduler has given what the driver does not report: the run is what
+// counts.
 bool Keeper::may_go_without() const
 {
     const auto& request = options_.job.request;
-    return request.origin == executor::GpuRequest::Origin::usual &&
-           request.need == executor::GpuRequest::Need::wanted;
+    const bool insists =
+        request.origin == executor::GpuRequest::Origin::asked && !options_.job.is_given_devices;
+    return !insists && request.need == executor::GpuRequest::Need::wanted;
 }
 
 void Keeper::make_starter(Others others)
@@ -233,10 +238,13 @@ bool Keeper::is_cancelled() const
 // Shorter when something happens in the run directory.
 void Keeper::pause(std::chrono::milliseconds span)
 {
-    if (!os::wait_readable(changes_.get(), after(span), {})) return;
+    std::vector<int> sources{changes_.get()};
+    if (signals_) sources.push_back(signals_.get());
+    if (!os::wait_any(sources, after(span), {})) return;
     char events[4096];
     while (::read(changes_.get(), events, sizeof events) > 0) {
     }
+    pass_on_signals();
 }
 
 void Keeper::write_state()

@@ -44,13 +44,22 @@ struct KeeperOptions {
     os::Fd lease;                              // of the run's environment; may be none
 };
 
+// The devices that a scheduler's variables name, by place or name; all where there are none. Fails
+// when one is not among those that the driver reports.
+Result<std::vector<gpu::Device>> find_given(const std::vector<gpu::Device>& devices,
+                                            const std::vector<std::string>& environment);
+
+// From here on SIGTERM is read from this descriptor.
+os::Fd catch_end_signal();
+
 // One run and its GPUs, from the queue to the verdict. One thread; every failure of the driver is
 // an answer (`unknown`), never the end of the run.
 class Keeper {
 public:
     Keeper(KeeperOptions options, Report& report);
 
-    // Returns when the run is over and judged. An error only while nothing has been executed.
+    // Returns when the run is over and judged. An error only while nothing has been executed, and
+    // only where somebody hears it.
     Result<> run();
 
 private:
@@ -63,6 +72,7 @@ private:
     void ask_driver(Deadline deadline);
     void make_starter(Others others);
     Result<> go_without(Others others, gpu::Verdict verdict, const std::string& reason);
+    Result<> keep_given();
     Result<Turn> take_gpus();
     Result<Turn> wait_for_turn(const gpu::Ticket& ticket);
     Result<Turn> refuse_nested() const;
@@ -70,7 +80,7 @@ private:
     [[nodiscard]] std::string parent_has_them() const;
     Result<gpu::LeaseFolder::Outcome> try_take(const gpu::Ticket& ticket);
     [[nodiscard]] gpu::Owner owner() const;
-    void take(gpu::LeaseFolder::Outcome outcome);
+    void have(std::vector<gpu::Device> devices);
     std::vector<std::string> strangers_on(const gpu::Device& device);
     void ask_driver_in_queue();
     void look_again_at_inventory();
@@ -90,6 +100,7 @@ private:
     void write_state();
     void publish_end(model::ExitRecord record, std::string_view why);
     void pause(std::chrono::milliseconds span);
+    void pass_on_signals();
     [[nodiscard]] bool is_cancelled() const;
     [[nodiscard]] bool may_go_without() const;
     [[nodiscard]] bool has_ended();
@@ -98,6 +109,7 @@ private:
     std::string parent_;  // the run that submits this one and waits for it; may be none
     Report& report_;
     os::Fd changes_;  // inotify: something happened in the run directory
+    os::Fd signals_;  // SIGTERM, where a scheduler sends it to us in the supervisor's place
     std::unique_ptr<gpu::Probe> probe_;
     gpu::Inventory inventory_;
     std::optional<gpu::Sample> last_sample_;

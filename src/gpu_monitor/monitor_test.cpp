@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/gpu/monitor.hpp"
 #include "gpu_monitor/gpu_journal.hpp"
+#include "gpu_monitor/keeper.hpp"
 #include "gpu_monitor/start_run.hpp"
 #include "gpu_monitor/strangers.hpp"
 #include "model/metric_journal.hpp"
@@ -122,6 +123,7 @@ TEST(MonitorJob, SurvivesTheTripThroughItsFile)
     job.request.selection = "2";
     job.request.need = executor::GpuRequest::Need::required;
     job.request.busy = executor::GpuRequest::Busy::refuse;
+    job.is_given_devices = true;
     job.stub = "/lib/stub";
 
     const auto again = executor::parse_monitor_job(to_text(job));
@@ -130,6 +132,30 @@ TEST(MonitorJob, SurvivesTheTripThroughItsFile)
     EXPECT_EQ(to_text(*again), to_text(job));
     EXPECT_FALSE(executor::parse_monitor_job("{}"));
     EXPECT_FALSE(executor::parse_monitor_job("no"));
+}
+
+TEST(FindGiven, ASchedulersVariablesNameDevicesByPlaceOrName)
+{
+    std::vector<gpu::Device> devices{card("GPU-a"), card("GPU-b"), card("MIG-c")};
+    for (unsigned index = 0; index < devices.size(); ++index)
+        devices[index].index = index;
+    const auto names = [&](const std::string& variable) {
+        std::vector<std::string> found;
+        const auto given = find_given(devices, {variable}).value();
+        for (const auto& device : given)
+            found.push_back(device.uuid);
+        return found;
+    };
+    EXPECT_THAT(names("CUDA_VISIBLE_DEVICES=1"), ElementsAre("GPU-b"));
+    EXPECT_THAT(names("CUDA_VISIBLE_DEVICES=1,0"), ElementsAre("GPU-b", "GPU-a"));
+    EXPECT_THAT(names("CUDA_VISIBLE_DEVICES=MIG-c"), ElementsAre("MIG-c"));
+    EXPECT_THAT(names("ROCR_VISIBLE_DEVICES=0"), ElementsAre("GPU-a"));
+    EXPECT_THAT(names("PATH=/bin"), ElementsAre("GPU-a", "GPU-b", "MIG-c"));
+
+    const auto missing = find_given(devices, {"CUDA_VISIBLE_DEVICES=0,7"});
+    ASSERT_FALSE(missing);
+    EXPECT_THAT(missing.error().message(), HasSubstr("GPU '7'"));
+    EXPECT_FALSE(find_given({}, {"CUDA_VISIBLE_DEVICES=0"}));
 }
 
 TEST(DeviceVariables, NameDevicesAsTheirFrameworksDo)

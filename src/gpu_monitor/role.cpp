@@ -19,6 +19,7 @@ namespace ponk::gpu_monitor {
 
 namespace {
 
+constexpr const char* role_name = "ponk-gpu-monitor";
 constexpr int failed = 1;
 constexpr int misused = 2;
 constexpr int claimed = 75;
@@ -76,11 +77,17 @@ Result<> keep(const executor::RunDirectory& directory, int environment, Report& 
 
 bool is_wanted(int argc, const char* const* argv)
 {
-    return argc > 0 && std::strcmp(argv[0], "ponk-gpu-monitor") == 0;
+    return (argc > 0 && std::strcmp(argv[0], role_name) == 0) ||
+           (argc > 1 && std::strcmp(argv[1], role_name) == 0);
 }
 
 int main(int argc, char** argv)
 {
+    // A shell cannot give a program another name.
+    if (std::strcmp(argv[0], role_name) != 0) {
+        --argc;
+        ++argv;
+    }
     if (argc != 4 && argc != 5) {
         std::fputs("usage: ponk-gpu-monitor DIRECTORY ENVIRONMENT REPORT [LEASE]\nLeases GPUs for "
                    "one run. Started by ponk, not by hand.\n",

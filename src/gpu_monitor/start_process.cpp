@@ -31,7 +31,7 @@ public:
             spec.holds.push_back(lease.file().native());
         TRY(os::replace_file(file, to_text(spec), 0600, os::Durable::content));
         executor::Environment environment(options_.environment);
-        if (!options_.job.devices_are_chosen) {
+        if (!options_.job.devices_are_chosen && !options_.job.is_given_devices) {
             for (const auto& [name, value] : device_variables(devices))
                 environment.set(name, value);
         }

@@ -108,7 +108,8 @@ Result<Keeper::Turn> Keeper::wait_for_turn(const gpu::Ticket& ticket)
         auto outcome = try_take(ticket);
         if (!outcome && refuses) return tl::unexpected(outcome.error());
         if (outcome && !outcome->waiting) {
-            take(std::move(*outcome));
+            leases_ = std::move(outcome->leases);
+            have(std::move(outcome->devices));
             return Turn::taken;
         }
         if (waits_for_parent(ticket)) return refuse_nested();
@@ -150,10 +151,9 @@ Result<Keeper::Turn> Keeper::refuse_nested() const
         "Submit this run with '--async' or '--gpus none', or the outer run with fewer GPUs."));
 }
 
-void Keeper::take(gpu::LeaseFolder::Outcome outcome)
+void Keeper::have(std::vector<gpu::Device> found)
 {
-    leases_ = std::move(outcome.leases);
-    devices_ = std::move(outcome.devices);
+    devices_ = std::move(found);
     JsonArray devices;
     for (const auto& device : devices_)
         devices.push_back(gpu::to_json(device));

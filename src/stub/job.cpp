@@ -87,11 +87,26 @@ const char* read_spec(Job& job)
         if (is("grace-ms")) job.grace_ms = std::strtoll(entry.value, nullptr, 10);
         if (is("relay")) job.relay = entry.value;
         if (is("input")) job.input = entry.value;
+        if (is("term-reaches-all")) job.term_reaches_all = entry.value[0] == '1';
         if (is("hold")) job.holds[holds++] = entry.value;
         if (is("arg")) job.argv[count++] = entry.value;
         if (is("end")) return job.program && count > 0 ? nullptr : "file 'spec' has no program";
     }
     return "file 'spec' is cut off";
+}
+
+// A name counts once: programs do not agree on which of two they see. The last one does.
+static void add_variable(char** environment, std::size_t& count, char* word)
+{
+    const auto* equals = std::strchr(word, '=');
+    const std::size_t length = equals ? static_cast<std::size_t>(equals - word) + 1 : 0;
+    for (std::size_t i = 0; length > 0 && i < count; ++i) {
+        if (std::strncmp(environment[i], word, length) == 0) {
+            environment[i] = word;
+            return;
+        }
+    }
+    environment[count++] = word;
 }
 
 const char* read_environment(int fd, Job& job)
@@ -110,7 +125,7 @@ const char* read_environment(int fd, Job& job)
         if (i == 0 && !std::strchr(at, '=')) {
             job.key = at;
         } else {
-            job.environment[variables++] = at;
+            add_variable(job.environment, variables, at);
         }
     }
     return nullptr;

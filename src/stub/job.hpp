@@ -16,9 +16,10 @@ struct Job {
     const char* other_program = nullptr;  // tried when the first is not there
     char** argv = nullptr;
     char** environment = nullptr;
-    const char* relay = nullptr;  // program that answers MLflow's clients of the run
-    const char* input = nullptr;  // a pipe in the run's folder that is the script's input
-    char** holds = nullptr;       // files of which the run takes a share, ended by a null pointer
+    const char* relay = nullptr;    // program that answers MLflow's clients of the run
+    const char* input = nullptr;    // a pipe in the run's folder that is the script's input
+    char** holds = nullptr;         // files of which the run takes a share, ended by a null pointer
+    bool term_reaches_all = false;  // whoever ends us by SIGTERM has told the script as well
     mode_t umask = 022;
     std::int64_t time_limit_ms = 0;  // 0: none
     std::int64_t grace_ms = 10'000;

@@ -108,6 +108,8 @@ void Supervisor::ask_to_end(Cause cause)
     if (shared_.kill_at != 0 && shared_.kill_at <= at) return;
     if (shared_.cause == Cause::script) shared_.cause = cause;
     shared_.kill_at = at;
+    // A second one would reach the script while it saves what it has.
+    if (cause == Cause::terminated && job_.term_reaches_all) return;
     signal_tree(shared_.main, SIGTERM);
 }
 

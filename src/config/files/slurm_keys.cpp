@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace ponk::config {
 
@@ -14,6 +15,7 @@ namespace {
 
 // A run is one process with one log, found by its name, started once.
 constexpr std::array<std::string_view, 37> ours{"array",
+                                                "cluster",
                                                 "batch",
                                                 "chdir",
                                                 "cluster-constraint",
@@ -39,7 +41,6 @@ constexpr std::array<std::string_view, 37> ours{"array",
                                                 "open-mode",
                                                 "output",
                                                 "parsable",
-                                                "propagate",
                                                 "quiet",
                                                 "requeue",
                                                 "signal",
@@ -61,21 +62,37 @@ bool is_option_name(std::string_view text)
            text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
+// sbatch takes the beginning of an option's name for the whole.
+bool begins_one_of(std::span<const std::string_view> names, std::string_view name)
+{
+    return std::ranges::any_of(names,
+                               [&](std::string_view each) { return each.starts_with(name); });
+}
+
 void read_option(const Member& member, SlurmKeys& keys, Report& report)
 {
     const auto& name = member.key;
     const auto place = member.place;
-    if (std::ranges::find(keys_of_their_own, name) != keys_of_their_own.end()) {
+    if (!name.empty() && begins_one_of(keys_of_their_own, name)) {
         report.error(place,
                      "wrong-value",
                      fmt::format("'sbatch' cannot have '{}'", name),
                      fmt::format("Write '{}' as a key of the target, outside of 'sbatch'.", name));
         return;
     }
-    if (std::ranges::find(ours, name) != ours.end()) {
+    if (name.starts_with("gpus") || name.starts_with("tres-per-")) {
         report.error(place,
                      "wrong-value",
-                     fmt::format("'sbatch' cannot have '{}': ponk sets it itself", name),
+                     fmt::format("'sbatch' cannot have '{}'", name),
+                     "Write the GPUs as 'gres: gpu:2', a key of the target outside of 'sbatch'.");
+        return;
+    }
+    if (!name.empty() && is_set_by_ponk(name)) {
+        report.error(place,
+                     "wrong-value",
+                     fmt::format("'sbatch' cannot have '{}': ponk sets it itself, or a run is "
+                                 "another thing",
+                                 name),
                      "Remove the line.");
         return;
     }
@@ -94,6 +111,11 @@ void read_option(const Member& member, SlurmKeys& keys, Report& report)
 }
 
 }  // namespace
+
+bool is_set_by_ponk(std::string_view name)
+{
+    return begins_one_of(ours, name);
+}
 
 void read_slurm_keys(const SectionReader& reader, SlurmKeys& keys, Report& report)
 {

@@ -20,6 +20,9 @@ struct SlurmKeys {
     std::vector<Located<std::string>> options;
 };
 
+// An option of sbatch, by its long name.
+bool is_set_by_ponk(std::string_view name);
+
 // Options of sbatch that ponk sets itself are errors.
 void read_slurm_keys(const SectionReader& reader, SlurmKeys& keys, Report& report);
 

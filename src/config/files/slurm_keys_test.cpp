@@ -33,7 +33,17 @@ TEST(SlurmKeys, OptionsBecomeWordsOfSbatch)
 
 TEST(SlurmKeys, WhatPonkSetsItselfIsAnErrorAtItsPlace)
 {
-    for (const char* name : {"output", "array", "export", "requeue", "nodes", "wrap"}) {
+    // sbatch knows an option by the beginning of its name, too.
+    for (const char* name : {"output",
+                             "array",
+                             "arra",
+                             "cluster",
+                             "req",
+                             "job-nam",
+                             "parti",
+                             "nodes",
+                             "gpus-per-node",
+                             "wrap"}) {
         Report report("f");
         (void)target(fmt::format("type: slurm\nsbatch:\n  {}: 1\n", name), report);
         const auto remarks = remarks_of(report.take());

@@ -2,6 +2,7 @@
 #include "engine/plan/gpu_plan.hpp"
 
 #include "base/text.hpp"
+#include "engine/plan/gres.hpp"
 #include "engine/plan/resolve_run.hpp"
 #include "executor/job/device_variables.hpp"
 #include "gpu/lease/lease.hpp"
@@ -86,14 +87,6 @@ void tell_hidden(const Variables& variables, std::vector<std::string>& notices)
     }
 }
 
-// "gpu:a100:1" with another number; "gpu" where none was named before.
-std::string gres_with_count(const std::string& gres, unsigned count)
-{
-    auto words = split(gres.empty() ? "gpu" : gres, ':');
-    if (words.size() > 1 && parse_integer(words.back())) words.pop_back();
-    return fmt::format("{}:{}", join(words, ":"), count);
-}
-
 // What the command line or a file says.
 Result<std::string> asked_for(const config::ResolvedConfiguration& resolved,
                               const RunRequest& request)
@@ -121,38 +114,43 @@ Result<std::string> asked_for(const config::ResolvedConfiguration& resolved,
 
 }  // namespace
 
-Result<> ask_slurm_for_gpus(const config::ResolvedConfiguration& resolved,
-                            const RunRequest& request,
-                            model::SlurmSpec& slurm)
+Result<GpuRequest> ask_slurm_for_gpus(const config::ResolvedConfiguration& resolved,
+                                      const RunRequest& request,
+                                      model::SlurmSpec& slurm)
 {
     const auto& target = resolved.target;
-    if (*target.gpu == config::GpuPolicy::required)
-        return tl::unexpected(Error(
-            ErrorKind::unavailable,
-            fmt::format("'gpu: required' cannot be kept on target '{}': this version does not "
-                        "check the use of GPUs on Slurm",
-                        target.name),
-            "Remove 'gpu: required'. Request the GPUs with 'gpus' or 'gres'."));
+    const bool required = *target.gpu == config::GpuPolicy::required;
+    GpuRequest wanted{.selection = {},
+                      .origin = GpuRequest::Origin::usual,
+                      .need = required ? GpuRequest::Need::required : GpuRequest::Need::wanted,
+                      .busy = GpuRequest::Busy::wait,
+                      .grace = std::chrono::seconds(*target.gpu_grace_seconds)};
     const bool is_said = request.gpus || !target.gpus->empty();
-    if (request.purpose == model::Policy::Purpose::prepare) slurm.gres.clear();
-    if (!is_said) {
-        if (*target.gpu == config::GpuPolicy::none) slurm.gres.clear();
-    } else {
-        const auto text = TRY(asked_for(resolved, request));
-        const auto selection = TRY(gpu::parse_gpu_selection(text.empty() ? "none" : text));
-        if (selection.kind == gpu::Selection::Kind::none) {
-            slurm.gres.clear();
-        } else if (selection.kind == gpu::Selection::Kind::count) {
-            slurm.gres = gres_with_count(slurm.gres, selection.count);
-        } else {
+    const auto text = is_said ? TRY(asked_for(resolved, request)) : std::string();
+    if (request.purpose == model::Policy::Purpose::prepare) {
+        set_gpus(slurm, 0);
+        return wanted;
+    }
+    const bool none = is_said ? text.empty() : *target.gpu == config::GpuPolicy::none;
+    if (none) {
+        set_gpus(slurm, 0);
+    } else if (is_said) {
+        const auto selection = TRY(gpu::parse_gpu_selection(text));
+        if (selection.kind != gpu::Selection::Kind::count) {
             return tl::unexpected(Error(
                 ErrorKind::invalid_argument,
                 fmt::format("'{}' is not a number of GPUs: Slurm chooses which ones a run gets",
                             printable(text)),
                 "Request a number, such as '--gpus 1'."));
         }
+        set_gpus(slurm, selection.count);
+    } else if (required && gpus_of(slurm) == 0) {
+        set_gpus(slurm, 1);
     }
-    return {};
+    const auto count = gpus_of(slurm);
+    if (count > 0 || none) wanted.origin = GpuRequest::Origin::asked;
+    if (count > 0) wanted.selection = std::to_string(count);
+    return wanted;
 }
 
 Result<GpuRequest> gpu_request_of(const config::ResolvedConfiguration& resolved,

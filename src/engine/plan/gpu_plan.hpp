@@ -20,9 +20,9 @@ Result<model::GpuRequest> gpu_request_of(const config::ResolvedConfiguration& re
                                          const Variables& variables,
                                          std::vector<std::string>& notices);
 
-// On a cluster Slurm gives them: the number goes to its `gres`.
-Result<> ask_slurm_for_gpus(const config::ResolvedConfiguration& resolved,
-                            const RunRequest& request,
-                            model::SlurmSpec& slurm);
+// On a cluster Slurm gives them: their number goes to its `gres`, and is what the run asks for.
+Result<model::GpuRequest> ask_slurm_for_gpus(const config::ResolvedConfiguration& resolved,
+                                             const RunRequest& request,
+                                             model::SlurmSpec& slurm);
 
 }  // namespace ponk::engine

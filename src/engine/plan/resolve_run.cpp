@@ -12,6 +12,7 @@
 #include "engine/plan/container_plan.hpp"
 #include "engine/plan/gpu_plan.hpp"
 #include "engine/plan/inputs.hpp"
+#include "engine/plan/job_lines.hpp"
 #include "engine/plan/plan_checks.hpp"
 #include "engine/plan/resolve_program.hpp"
 #include "engine/plan/script_names.hpp"
@@ -146,13 +147,15 @@ resolve_run(const RunRequest& asked, const Submitter& submitter, const ProjectKe
     TRY(resolve_framework(report, resolved));
     spec.location = TRY(location_of(target, submitter.environment));
     program.interactive = request.interactive;
-    if (program.interactive && spec.location.kind != model::Location::Kind::here) {
+    if (program.interactive &&
+        (spec.location.kind != model::Location::Kind::here || spec.location.slurm)) {
+        const auto& address = spec.location.host.address;
         return tl::unexpected(Error(
             ErrorKind::invalid_argument,
-            fmt::format("'--interactive' needs a target on this machine: '{}' is on '{}', and "
-                        "what is typed here does not reach it",
+            fmt::format("'--interactive' needs a target on this machine: '{}' is on {}, and what "
+                        "is typed here does not reach it",
                         target.name,
-                        spec.location.host.address),
+                        address.empty() ? "a node of a cluster" : "'" + address + "'"),
             "Pass values as arguments, or with '--env NAME=VALUE'."));
     }
     // Another machine has another home: what is there is expanded there.
@@ -176,11 +179,13 @@ resolve_run(const RunRequest& asked, const Submitter& submitter, const ProjectKe
         if (each.kind == config::ConsentKind::folder)
             spec.runtime.named_shared_directory = each.what;
     }
-    if (spec.location.slurm)
-        TRY(ask_slurm_for_gpus(resolved, request, *spec.location.slurm));
-    else
+    if (spec.location.slurm) {
+        TRY(apply_job_lines(report));
+        spec.resources.gpu = TRY(ask_slurm_for_gpus(resolved, request, *spec.location.slurm));
+    } else {
         spec.resources.gpu =
             TRY(gpu_request_of(resolved, request, submitter, program.variables, report.notices));
+    }
     const auto& container = spec.runtime.container;
     if (!container || container->tree == model::Container::Tree::mounted)
         spec.runtime.shared_directory =

@@ -313,6 +313,8 @@ Result<> Supervisor::launch(std::stop_token stop)
     for (auto& [name, value] : job.context.secrets)
         wipe(value);
     if (!launched) {
+        // The next daemon finds it, or nothing.
+        if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
         TRY(withdraw_launch(stop));
         // It may have been heard, and have begun before the request to end.
         if (cancel_requested() && TRY(was_launched(stop))) return {};

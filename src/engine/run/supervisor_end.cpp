@@ -105,6 +105,11 @@ reason_of(const model::ExitRecord& exit, const RunSpec& spec, const Json& enviro
                      "Request more, such as 'mem: 32G' below 'sbatch' in the target's .compute "
                      "file, or reduce the script's memory use.");
     }
+    if (exit.cause == "terminated" && !exit.message.empty())
+        return Error(ErrorKind::unavailable,
+                     exit.message,
+                     "Somebody of the cluster, or 'scancel', removed it. 'ponk experiment rerun' "
+                     "repeats the run.");
     if (exit.cause == "terminated") {
         return Error(ErrorKind::unavailable,
                      "the run was ended from outside ponk (its supervisor got SIGTERM)",

@@ -364,6 +364,7 @@ private:
                               .request = job.spec.resources.gpu,
                               .lib = options_.home / "lib",
                               .devices_are_chosen = chooses_devices(job),
+                              .is_given_devices = false,
                               .stub = {},
                               .engine = engine.socket(),
                               .container = to_json(container.spec),

@@ -8,6 +8,7 @@
 #include "executor/run_directory/run_files.hpp"
 #include "gpu/probe/probe.hpp"
 #include "gpu/verdict/verdict.hpp"
+#include "os/carried_program.hpp"
 #include "os/process.hpp"
 #include "os/variables.hpp"
 
@@ -21,11 +22,21 @@ using namespace std::chrono_literals;
 namespace {
 
 // How long an end waits for its verdict: a driver can hang.
-constexpr std::int64_t verdict_patience_ms = 15'000;
+constexpr std::chrono::seconds verdict_patience = 15s;
 constexpr std::string_view state_first_line = "ponk-gpu 1\n";
 constexpr std::string_view state_last_line = "\nend\n";
 
-// What of the user's shell concerns finding GPUs.
+// "error {…}", as the process says it.
+Error refusal(std::string_view text)
+{
+    const auto json = parse_json(text);
+    if (!json || !json->is_object())
+        return {ErrorKind::unavailable, "ponk-gpu-monitor: " + printable(text)};
+    return {error_kind_from(json->text("kind")), json->text("message"), json->text("hint")};
+}
+
+}  // namespace
+
 std::vector<std::string> monitor_environment(const std::vector<std::string>& submitter_environment)
 {
     std::vector<std::string> words;
@@ -43,17 +54,6 @@ std::vector<std::string> monitor_environment(const std::vector<std::string>& sub
     return words;
 }
 
-// "error {…}", as the process says it.
-Error refusal(std::string_view text)
-{
-    const auto json = parse_json(text);
-    if (!json || !json->is_object())
-        return {ErrorKind::unavailable, "ponk-gpu-monitor: " + printable(text)};
-    return {error_kind_from(json->text("kind")), json->text("message"), json->text("hint")};
-}
-
-}  // namespace
-
 std::string to_text(const MonitorJob& job)
 {
     return to_json(JsonObject{{"run", job.run},
@@ -61,6 +61,7 @@ std::string to_text(const MonitorJob& job)
                               {"request", to_json(job.request)},
                               {"lib", job.lib.native()},
                               {"devices_are_chosen", job.devices_are_chosen},
+                              {"is_given_devices", job.is_given_devices},
                               {"stub", job.stub.native()},
                               {"engine", job.engine.native()},
                               {"container", job.container},
@@ -77,12 +78,13 @@ Result<MonitorJob> parse_monitor_job(std::string_view text)
                    .request = std::move(request),
                    .lib = json.text("lib"),
                    .devices_are_chosen = json.boolean("devices_are_chosen"),
+                   .is_given_devices = json.boolean("is_given_devices"),
                    .stub = json.text("stub"),
                    .engine = json.text("engine"),
                    .container = json["container"],
                    .tree_is_copied = json.boolean("tree_is_copied")};
     if (job.run.empty() || job.request.empty() || (job.stub.empty() == job.container.is_null()))
-        return fail(ErrorKind::damaged, "file 'side' does not say what to do");
+        return fail(ErrorKind::damaged, "file 'monitor' does not say what to do");
     return job;
 }
 
@@ -131,6 +133,15 @@ bool is_monitor_alive(const Path& directory)
     return ::fcntl(lock->get(), F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
+Result<Path> monitor_program(const Path& home)
+{
+    std::error_code problem;
+    const auto own = std::filesystem::read_symlink("/proc/self/exe", problem);
+    // Of one that was replaced or removed the name has an addition.
+    if (!problem && own.native().starts_with(home.native() + "/") && is_there(own)) return own;
+    return os::install_program(home / "lib", "ponk", TRY(os::read_file("/proc/self/exe")));
+}
+
 std::string gpu_state_text(const Json& state)
 {
     return std::string(state_first_line) + to_json(state) + std::string(state_last_line);
@@ -143,6 +154,25 @@ Result<std::optional<Json>> read_gpu_state(const SealedFiles& files)
     // The seal is a line of its own behind the state.
     const auto rest = std::string_view(*text).substr(state_first_line.size());
     return TRY(parse_json(rest.substr(0, rest.find('\n'))));
+}
+
+void add_verdict(const std::optional<Json>& state, std::chrono::milliseconds age, JobStatus& status)
+{
+    if (state) status.gpu = to_json(*state);
+    if (status.phase != JobPhase::ended || (state && state->text("phase") == "ended")) return;
+    if (age < verdict_patience) {
+        status.phase = JobPhase::running;
+        status.exit.reset();
+        return;
+    }
+    auto late = state.value_or(JsonObject{{"devices", JsonArray()}});
+    late.as_object().set("phase", "ended");
+    late.as_object().set("verdict", gpu::to_string(gpu::Verdict::unknown));
+    late.as_object().set("reason",
+                         fmt::format("the process that watched the run's GPUs gave no verdict "
+                                     "within {} s",
+                                     verdict_patience.count()));
+    status.gpu = to_json(late);
 }
 
 Result<>
@@ -178,20 +208,9 @@ add_monitor_state(const SealedFiles& files, const RunDirectory& directory, JobSt
         status.reason = "the process that leased GPUs for the run was killed before the script "
                         "started; nothing was executed";
     }
-    if (status.phase != JobPhase::ended || !alive || phase == "ended") return {};
-    if (wall_milliseconds() - status.exit->ended < verdict_patience_ms) {
-        status.phase = JobPhase::running;
-        status.exit.reset();
-    } else if (state) {
-        auto late = *state;
-        late.as_object().set("phase", "ended");
-        late.as_object().set("verdict", gpu::to_string(gpu::Verdict::unknown));
-        late.as_object().set("reason",
-                             fmt::format("the process that watched the run's GPUs gave no verdict "
-                                         "within {} s",
-                                         verdict_patience_ms / 1000));
-        status.gpu = to_json(late);
-    }
+    if (alive && status.exit)
+        add_verdict(
+            state, std::chrono::milliseconds(wall_milliseconds() - status.exit->ended), status);
     return {};
 }
 

@@ -29,6 +29,9 @@ struct MonitorJob {
     Path lib;  // where programs of ours are installed
     // The script's own choice of devices by a variable of the configuration: left as it is.
     bool devices_are_chosen = false;
+    // A scheduler has given the run its devices, and waits for this process to end: nothing is
+    // leased, and the variables by which it named them stay.
+    bool is_given_devices = false;
     Path stub;  // of a run without a container
     // Of a run in a container: the engine's socket, and the container but for its GPUs.
     Path engine;
@@ -59,12 +62,25 @@ Result<> start_monitor(const MonitorStart& start, const Adopt& adopt, std::stop_
 
 bool is_monitor_alive(const Path& directory);
 
+// The variables of the process, from those of the submitter: what concerns finding GPUs.
+std::vector<std::string> monitor_environment(const std::vector<std::string>& submitter_environment);
+
+// What a node of a cluster executes as `PROGRAM ponk-gpu-monitor DIRECTORY …`: this very program,
+// below `home`, which nodes can see. Copied there where it is not.
+Result<Path> monitor_program(const Path& home);
+
 // The file `gpu`.
 std::string gpu_state_text(const Json& state);
 Result<std::optional<Json>> read_gpu_state(const SealedFiles& files);
 
+// Sets the state of the GPUs that such a process reports. The end is held back for a moment until
+// the verdict is there; `age` is how long ago the run ended.
+void add_verdict(const std::optional<Json>& state,
+                 std::chrono::milliseconds age,
+                 JobStatus& status);
+
 // Adds to what the run's own files say what its GPU monitor says: that it waits, and the state of
-// its GPUs. The end is held back for a moment until the verdict is there.
+// its GPUs.
 Result<>
 add_monitor_state(const SealedFiles& files, const RunDirectory& directory, JobStatus& status);
 

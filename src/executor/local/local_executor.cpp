@@ -165,6 +165,11 @@ public:
 
     WorkingCopies* working_copies() override { return this; }
 
+    std::optional<environment::Prepared> take_staged(const RunId& run) override
+    {
+        return held_.take(run);
+    }
+
     Result<std::optional<Digest>> fetch(const std::string& /*handle*/,
                                         const RunDirectory& /*directory*/,
                                         std::stop_token) override
@@ -231,6 +236,7 @@ private:
                               .request = job.spec.resources.gpu,
                               .lib = options_.home / "lib",
                               .devices_are_chosen = chooses_devices(job),
+                              .is_given_devices = false,
                               .stub = programs_.stub,
                               .engine = {},
                               .container = {},

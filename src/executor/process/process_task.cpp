@@ -51,6 +51,7 @@ Result<std::string> write_process_task(const Job& given,
                         .argv = std::move(line.argv),
                         .relay = has_relay(job) ? programs.relay.string() : "",
                         .input = take_input(job.context.input, task),
+                        .term_reaches_all = job.spec.location.slurm.has_value(),
                         .umask = job.context.umask,
                         .time_limit = job.spec.resources.time_limit,
                         .grace = job.spec.policy.grace};

@@ -78,6 +78,7 @@ std::string to_text(const StubSpec& spec)
         add_entry(out, "arg", word);
     if (!spec.relay.empty()) add_entry(out, "relay", spec.relay);
     if (!spec.input.empty()) add_entry(out, "input", spec.input);
+    if (spec.term_reaches_all) add_entry(out, "term-reaches-all", "1");
     for (const auto& file : spec.holds)
         add_entry(out, "hold", file);
     add_entry(out, "end", "");
@@ -106,6 +107,7 @@ Result<StubSpec> parse_stub_spec(std::string_view text)
         if (key == "relay") spec.relay = value;
         if (key == "input") spec.input = value;
         if (key == "hold") spec.holds.emplace_back(value);
+        if (key == "term-reaches-all") spec.term_reaches_all = value == "1";
         if (key == "end") return spec;
     }
     return fail(ErrorKind::damaged, "file 'spec' is cut off");

@@ -50,6 +50,8 @@ struct StubSpec {
     std::string relay = {};               // program that answers MLflow's clients; empty: none
     std::string input = {};               // a pipe that is the script's standard input
     std::vector<std::string> holds = {};  // lock files of which the run takes a share
+    // Who sends the supervisor a SIGTERM sends it to the script, too, as schedulers do.
+    bool term_reaches_all = false;
     mode_t umask = 022;
     std::chrono::milliseconds time_limit{0};  // 0: none
     std::chrono::milliseconds grace{10'000};

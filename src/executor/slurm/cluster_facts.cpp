@@ -37,18 +37,18 @@ public:
         if (!where_) return problem("error", where_.error().message(), where_.error().hint());
         if (const auto version = slurm_.ask({"sbatch", "--version"}, stop_))
             facts_.set("version", trim(*version));
-        const auto partitions = slurm_.ask({"sinfo", "-h", "-o", "%P|%a|%l|%D|%c|%m|%G"}, stop_);
+        const auto partitions =
+            slurm_.ask({"sinfo", "-a", "-h", "-o", "%P|%a|%l|%D|%c|%m|%G"}, stop_);
         if (!partitions)
             return problem("error",
                            partitions.error().message(),
                            "Ask whoever runs the cluster; 'sinfo' shows the same.");
         auto found = parse_partitions(*partitions);
-        const bool is_there = std::ranges::any_of(
-            found, [&](const Json& each) { return each.text("name") == request_.partition; });
+        const auto missing = missing_partition(found);
         facts_.set("partitions", std::move(found));
-        if (!request_.partition.empty() && !is_there)
+        if (!missing.empty())
             return problem("error",
-                           fmt::format("there is no partition '{}'", printable(request_.partition)),
+                           fmt::format("there is no partition '{}'", printable(missing)),
                            "'sinfo' lists the partitions: write one as 'partition: NAME' in the "
                            "target's .compute file.");
         probe_nodes();
@@ -66,6 +66,17 @@ public:
     }
 
 private:
+    // Several may be named: a job goes to the first that has room.
+    [[nodiscard]] std::string missing_partition(const JsonArray& found) const
+    {
+        for (const auto& name : split(request_.partition, ',')) {
+            const bool is_there = std::ranges::any_of(
+                found, [&](const Json& each) { return each.text("name") == name; });
+            if (!name.empty() && !is_there) return name;
+        }
+        return {};
+    }
+
     void problem(const char* severity, const std::string& what, const std::string& hint)
     {
         problems_.emplace_back(JsonObject{{"severity", severity}, {"what", what}, {"hint", hint}});
@@ -93,7 +104,8 @@ private:
                              fmt::format("#!/bin/sh\ncd {} && cat here > there.new && mv there.new "
                                          "there\n",
                                          shell_word(folder.native()))));
-        std::vector<std::string> words{"--job-name=ponk-check",
+        const auto name = folder.filename().native();
+        std::vector<std::string> words{"--job-name=" + name,
                                        "--chdir=/",
                                        "--input=/dev/null",
                                        "--output=/dev/null",
@@ -105,7 +117,7 @@ private:
         const auto begin = boot_milliseconds();
         const auto number = TRY(slurm_.submit(words, script, stop_));
         const auto seen = wait_for(folder, number);
-        if (!seen) static_cast<void>(slurm_.cancel(number, {}));
+        if (!seen) static_cast<void>(slurm_.cancel(name, {}));
         if (seen) facts_.set("test_job_ms", boot_milliseconds() - begin);
         return {};
     }
@@ -125,7 +137,8 @@ private:
                                     "ended, and its file is not visible here",
                                     os::in_quotes(home_)),
                         "Write 'scratch: FOLDER' in the target's .compute file, with a folder on a "
-                        "file system that login and compute nodes share.");
+                        "file system that login and compute nodes share. On the login node itself, "
+                        "set PONK_HOME to such a folder.");
                 return false;
             }
             if (!over && now > deadline) {
@@ -142,6 +155,13 @@ private:
             const auto jobs = slurm_.list(stop_);
             if (!jobs) continue;
             const auto job = jobs->find(number);
+            if (job != jobs->end() && job->second.is_over() && job->second.state != "COMPLETED" &&
+                job->second.state != "FAILED") {
+                problem("error",
+                        "a test job did not get to its end: " + describe(number, job->second),
+                        "'scontrol show job' tells more.");
+                return false;
+            }
             if (job == jobs->end() || job->second.is_over()) over = now;
         }
         return false;

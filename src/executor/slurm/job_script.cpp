@@ -25,13 +25,30 @@ std::string minutes_text(std::chrono::seconds span)
     return std::to_string(std::chrono::ceil<std::chrono::minutes>(span).count());
 }
 
-// In names of output files `%` begins a replacement.
-std::string without_patterns(const std::string& path)
+// What sbatch was given itself, and what the job's shell sets: the rest is Slurm's and the site's.
+constexpr std::string_view usual_names =
+    "HOME|USER|LOGNAME|SHELL|LANG|LC_ALL|LD_LIBRARY_PATH|PATH|PWD|OLDPWD|SHLVL|_|SLURM_CONF";
+
+bool is_plain_name(std::string_view name)
 {
-    std::string text;
-    for (const char c : path)
-        text += c == '%' ? "%%" : std::string(1, c);
-    return text;
+    return std::ranges::all_of(name, [](char c) {
+        return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+               (c >= 'a' && c <= 'z');
+    });
+}
+
+// Descriptor 8 has the environment.
+std::string first_process(const JobScript& script)
+{
+    if (script.monitor.empty())
+        return shell_word(script.stub.native()) + " " + shell_word(script.task.native()) + " 8 2";
+    std::string words = "7>&2 env";
+    for (const auto& variable : script.monitor_environment)
+        words += " " + shell_word(variable);
+    return fmt::format("{} {} ponk-gpu-monitor {} 8 7",
+                       words,
+                       shell_word(script.monitor.native()),
+                       shell_word(script.root.native()));
 }
 
 }  // namespace
@@ -43,45 +60,69 @@ std::string job_name(const RunId& run)
 
 bool belongs_to_allocation(std::string_view variable)
 {
-    static constexpr std::array prefixes{
-        "SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_", "PMI_", "PMIX_"};
+    static constexpr std::array prefixes{"SLURM_",
+                                         "SLURMD_",
+                                         "SBATCH_",
+                                         "SRUN_",
+                                         "SALLOC_",
+                                         "PMI_",
+                                         "PMIX_",
+                                         "OMPI_",
+                                         "PRTE_",
+                                         "I_MPI_",
+                                         "HYDI_",
+                                         "SSH_",
+                                         "XDG_SESSION_"};
+    static constexpr std::array<std::string_view, 9> names{"TMPDIR",
+                                                           "HOSTNAME",
+                                                           "GPU_DEVICE_ORDINAL",
+                                                           "ZE_AFFINITY_MASK",
+                                                           "XDG_RUNTIME_DIR",
+                                                           "DBUS_SESSION_BUS_ADDRESS",
+                                                           "DISPLAY",
+                                                           "WAYLAND_DISPLAY",
+                                                           "XAUTHORITY"};
     // SLURM_CONF names the cluster, for the script as for us.
     if (variable == "SLURM_CONF") return false;
-    return variable == "TMPDIR" || variable == "HOSTNAME" || chooses_devices(variable) ||
+    return chooses_devices(variable) || std::ranges::find(names, variable) != names.end() ||
            std::ranges::any_of(
                prefixes, [&](std::string_view prefix) { return variable.starts_with(prefix); });
 }
 
 // The script's variables are in a file that only the user can read: `--export` would show them to
-// everybody who may see jobs. What the job was given by Slurm is added here, on the node.
+// everybody who may see jobs. What the job was given by Slurm is added here, on the node. Of two
+// jobs of one run one gets the file.
 std::string to_text(const JobScript& script)
 {
     const auto task = shell_word(script.task.native());
-    const auto lease = script.lease.empty() ? std::string()
-                                            : fmt::format("exec 9<{} && flock -s 9\n",
-                                                          shell_word(script.lease.native()));
-    return fmt::format(
-        "#!/bin/sh\n"
-        "# Run {} of ponk, started by Slurm.\n"
-        "cd {} || exit 1\n"
-        "umask 077\n"
-        "env -0 | LC_ALL=C grep -z -E "
-        "'^(SLURM_|SLURMD_|CUDA_VISIBLE_DEVICES=|ROCR_VISIBLE_DEVICES=|HIP_VISIBLE_DEVICES=|"
-        "ZE_AFFINITY_MASK=|GPU_DEVICE_ORDINAL=|TMPDIR=|HOSTNAME=)' "
-        "| LC_ALL=C grep -z -v '^SLURM_CONF=' >> {}\n"
-        "exec 8<{} || exit 1\n"
-        "rm -f {}\n"
-        "{}"
-        "exec {} {} 8 2{}\n",
-        script.run,
-        task,
-        control::environment,
-        control::environment,
-        control::environment,
-        lease,
-        shell_word(script.stub.native()),
-        task,
-        script.lease.empty() ? "" : " 9");
+    const auto file = shell_word(script.lease.native());
+    const auto lease =
+        script.lease.empty()
+            ? std::string()
+            : fmt::format("if [ -r {} ]; then exec 9<{}; flock -s 9; lease=9; fi\n", file, file);
+    std::string not_added(usual_names);
+    for (const auto& name : script.chosen_names) {
+        if (is_plain_name(name)) not_added += "|" + name;
+    }
+    return fmt::format("#!/bin/sh\n"
+                       "# Run {} of ponk, started by Slurm.\n"
+                       "cd {} || exit 1\n"
+                       "umask 077\n"
+                       "mine={}.$SLURM_JOB_ID\n"
+                       "mv {} \"$mine\" 2>/dev/null || {{ echo claimed; exit 75; }}\n"
+                       "env -0 | LC_ALL=C grep -z -v -E '^({})=' >> \"$mine\"\n"
+                       "exec 8<\"$mine\" || exit 1\n"
+                       "rm -f \"$mine\"\n"
+                       "lease=\n"
+                       "{}"
+                       "exec {} $lease\n",
+                       script.run,
+                       task,
+                       control::environment,
+                       control::environment,
+                       not_added,
+                       lease,
+                       first_process(script));
 }
 
 std::vector<std::string> words_of(const model::SlurmSpec& slurm)
@@ -106,12 +147,15 @@ std::vector<std::string> job_options(const Job& job)
         "--comment=" + job.spec.id.text(),
         "--chdir=" + task.native(),
         "--input=/dev/null",
-        "--output=" + without_patterns((task / job_output_file).native()),
+        // In that folder: '%' and '\\' in a path would have a meaning.
+        std::string("--output=") + job_output_file,
         "--open-mode=append",
         // The command's own environment is a bare one.
         "--export=ALL",
         // A second start would be another attempt, which is ours to begin.
         "--no-requeue",
+        // Limits of the process that submits are not those of a node.
+        "--propagate=NONE",
     };
     if (job.spec.resources.time_limit > 0s)
         words.push_back("--time=" + minutes_text(job.spec.resources.time_limit +

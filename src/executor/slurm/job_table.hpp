@@ -4,6 +4,7 @@
 #include "base/synced.hpp"
 #include "executor/slurm/slurm_client.hpp"
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,26 +14,32 @@ namespace ponk::executor::slurm {
 
 // The jobs of this user as the controllers told them, one request for all of a cluster: asked again
 // only when somebody needs to know better. Any thread may call; while one asks, the others wait for
-// the same answer.
+// the same answer. A controller that does not answer is left alone for a while.
 class JobTable {
 public:
-    struct Answer {
-        std::optional<SlurmJob> job;  // nullopt: the controller does not know it
-        Deadline asked;
-    };
-    // What was known `oldest` ago or later. `unreachable` when that cannot be had.
-    Result<Answer> find(const Installation& where,
-                        const std::string& job,
-                        std::chrono::milliseconds oldest,
-                        const std::stop_token& stop);
+    // The jobs of that name, as they were known `oldest` ago or later. `unreachable` when that
+    // cannot be had.
+    Result<SlurmJobs> find(const Installation& where,
+                           const std::string& name,
+                           std::chrono::milliseconds oldest,
+                           const std::stop_token& stop);
 
 private:
     struct Cluster {
-        std::mutex mutex;
+        std::mutex mutex;  // of all below; never held while Slurm is asked
+        std::condition_variable_any answered;
+        bool is_asked = false;  // now
         Deadline asked{};
-        std::map<std::string, SlurmJob> jobs;
+        SlurmJobs jobs;
         std::optional<Error> failed;  // the last request
+        int failures = 0;             // one after another
     };
+
+    static void ask(Cluster& cluster,
+                    std::unique_lock<std::mutex>& lock,
+                    const Installation& where,
+                    const std::stop_token& stop);
+
     Synced<std::map<Installation, std::shared_ptr<Cluster>>> clusters_;
 };
 

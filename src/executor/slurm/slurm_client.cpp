@@ -48,7 +48,7 @@ std::string complaint_of(std::string_view err)
     return join(said, "; ");
 }
 
-// The controller may have heard a request all the same.
+// The controller may have heard a request all the same, or will take it later.
 bool says_unreachable(std::string_view err)
 {
     static constexpr std::array words{"Unable to contact slurm controller",
@@ -58,7 +58,13 @@ bool says_unreachable(std::string_view err)
                                       "Connection refused",
                                       "connect failure",
                                       "Resource temporarily unavailable",
-                                      "slurm_load_jobs error: Unable to contact"};
+                                      "Unexpected message received",
+                                      "standby mode",
+                                      "uthentication",
+                                      "munge",
+                                      "Munge",
+                                      // As many jobs as the site allows are in the queue.
+                                      "MaxSubmitJob"};
     return std::ranges::any_of(
         words, [&](std::string_view word) { return err.find(word) != std::string_view::npos; });
 }
@@ -67,6 +73,11 @@ bool says_gone(std::string_view err)
 {
     return err.find("Invalid job id") != std::string_view::npos ||
            err.find("already completing or completed") != std::string_view::npos;
+}
+
+std::string own_user()
+{
+    return std::to_string(::geteuid());
 }
 
 Result<os::Output>
@@ -89,6 +100,9 @@ call(const Installation& where, std::vector<std::string> words, const std::stop_
                     name,
                     std::chrono::seconds(patience).count());
     if (!done) return tl::unexpected(done.error());
+    // Login nodes have guards that end processes.
+    if (done->exit.signal != 0)
+        return fail(ErrorKind::unreachable, "{} was killed before it answered", name);
     if (done->exit.status() != 0 && says_unreachable(done->err))
         return fail(ErrorKind::unreachable, "{}: {}", name, complaint_of(done->err));
     return done;
@@ -96,7 +110,7 @@ call(const Installation& where, std::vector<std::string> words, const std::stop_
 
 std::vector<std::string> squeue_words()
 {
-    return {"squeue", "-h", "-u", std::to_string(::geteuid()), "-t", "all", "-o", "%A|%T|%N|%r"};
+    return {"squeue", "-h", "-u", own_user(), "-t", "all", "-o", "%A|%T|%N|%j|%r"};
 }
 
 Error refusal(const std::string& name, const os::Output& done)
@@ -145,13 +159,12 @@ Result<std::string> SlurmClient::submit(const std::vector<std::string>& options,
     return number;
 }
 
-Result<std::map<std::string, SlurmJob>> SlurmClient::list(std::stop_token stop) const
+Result<SlurmJobs> SlurmClient::list(std::stop_token stop) const
 {
     return parse_jobs(TRY(ask(squeue_words(), std::move(stop))));
 }
 
-Result<std::map<std::string, SlurmJob>> SlurmClient::find_by_name(const std::string& name,
-                                                                  std::stop_token stop) const
+Result<SlurmJobs> SlurmClient::find_by_name(const std::string& name, std::stop_token stop) const
 {
     auto words = squeue_words();
     words.push_back("--name=" + name);
@@ -159,31 +172,36 @@ Result<std::map<std::string, SlurmJob>> SlurmClient::find_by_name(const std::str
 }
 
 Result<std::optional<SlurmJob>> SlurmClient::find_in_accounts(const std::string& job,
+                                                              const std::string& name,
                                                               std::stop_token stop) const
 {
     std::error_code problem;
     if (!std::filesystem::exists(os::Path(where_.folder) / "sacct", problem)) return std::nullopt;
     const auto done =
         TRY(call(where_,
-                 {"sacct", "-n", "-P", "-X", "-j", job, "-o", "JobIDRaw,State,NodeList,Reason"},
+                 {"sacct", "-n", "-P", "-X", "-j", job, "-o", "JobIDRaw,State,NodeList,JobName"},
                  stop));
     // Many sites keep no accounts, or do not show them.
     if (done.exit.status() != 0) return std::nullopt;
     const auto jobs = parse_jobs(done.out);
     const auto found = jobs.find(job);
-    return found == jobs.end() ? std::nullopt : std::optional(found->second);
+    // Accounts call a job running for ever whose end the controller has missed.
+    if (found == jobs.end() || found->second.name != name || !found->second.is_over())
+        return std::nullopt;
+    return found->second;
 }
 
-Result<> SlurmClient::cancel(const std::string& job, std::stop_token stop) const
+Result<> SlurmClient::cancel(const std::string& name, std::stop_token stop) const
 {
-    const auto done = TRY(call(where_, {"scancel", job}, stop));
+    const auto done = TRY(call(where_, {"scancel", "-u", own_user(), "--name=" + name}, stop));
     if (done.exit.status() == 0 || says_gone(done.err)) return {};
     return tl::unexpected(refusal("scancel", done));
 }
 
-Result<> SlurmClient::terminate(const std::string& job, std::stop_token stop) const
+Result<> SlurmClient::terminate(const std::string& name, std::stop_token stop) const
 {
-    const auto done = TRY(call(where_, {"scancel", "--batch", "--signal=TERM", job}, stop));
+    const auto done = TRY(call(
+        where_, {"scancel", "--batch", "--signal=TERM", "-u", own_user(), "--name=" + name}, stop));
     if (done.exit.status() == 0 || says_gone(done.err)) return {};
     return tl::unexpected(refusal("scancel", done));
 }

@@ -44,19 +44,18 @@ public:
     submit(const std::vector<std::string>& options, const Path& script, std::stop_token stop) const;
 
     // All jobs of this user that the controller remembers, by number.
-    Result<std::map<std::string, SlurmJob>> list(std::stop_token stop) const;
+    Result<SlurmJobs> list(std::stop_token stop) const;
     // Those with that name.
-    Result<std::map<std::string, SlurmJob>> find_by_name(const std::string& name,
-                                                         std::stop_token stop) const;
-    // What the accounts know of a job that the controller has forgotten. nullopt: nothing, or there
-    // are none.
-    Result<std::optional<SlurmJob>> find_in_accounts(const std::string& job,
-                                                     std::stop_token stop) const;
+    Result<SlurmJobs> find_by_name(const std::string& name, std::stop_token stop) const;
+    // How a job ended that the controller has forgotten, as the accounts know it. nullopt: they do
+    // not, or there are none. Numbers are used again: another name is another job.
+    Result<std::optional<SlurmJob>>
+    find_in_accounts(const std::string& job, const std::string& name, std::stop_token stop) const;
 
-    // Ends a job, or removes it from the queue. One that is gone is a success.
-    Result<> cancel(const std::string& job, std::stop_token stop) const;
-    // SIGTERM for the first process of a job that runs.
-    Result<> terminate(const std::string& job, std::stop_token stop) const;
+    // Ends all jobs of that name, or removes them from the queue. None is a success.
+    Result<> cancel(const std::string& name, std::stop_token stop) const;
+    // SIGTERM for the first process of those that run.
+    Result<> terminate(const std::string& name, std::stop_token stop) const;
 
     // What a command prints.
     Result<std::string> ask(std::vector<std::string> words, std::stop_token stop) const;

@@ -40,6 +40,7 @@ bool SlurmJob::is_waiting() const
     return std::ranges::find(waiting, state) != waiting.end();
 }
 
+// REVOKED is not among them: another cluster of a federation has the job.
 bool SlurmJob::is_over() const
 {
     static constexpr std::array over{"BOOT_FAIL",
@@ -50,27 +51,33 @@ bool SlurmJob::is_over() const
                                      "NODE_FAIL",
                                      "OUT_OF_MEMORY",
                                      "PREEMPTED",
-                                     "REVOKED",
                                      "TIMEOUT"};
     return std::ranges::find(over, state) != over.end();
 }
 
-std::map<std::string, SlurmJob> parse_jobs(std::string_view text)
+SlurmJobs parse_jobs(std::string_view text)
 {
-    std::map<std::string, SlurmJob> jobs;
+    SlurmJobs jobs;
     for (const auto& line : split(text, '\n')) {
         const auto words = split(line, '|');
         if (words.size() < 4 || !is_number(words[0])) continue;
-        jobs[words[0]] = {.state = first_word(words[1]), .reason = words[3], .nodes = words[2]};
+        jobs[words[0]] = {.state = first_word(words[1]),
+                          .reason = words.size() > 4 ? words[4] : std::string(),
+                          .nodes = words[2],
+                          .name = words[3]};
     }
     return jobs;
 }
 
-std::string number_of_living(const std::map<std::string, SlurmJob>& jobs)
+std::string number_of_best(const SlurmJobs& jobs)
 {
-    for (const auto& [number, job] : jobs)
-        if (!job.is_over()) return number;
-    return jobs.empty() ? std::string() : jobs.begin()->first;
+    const auto worth = [](const auto& entry) {
+        const auto& [number, job] = entry;
+        const int rank = job.is_over() ? 0 : job.is_waiting() ? 1 : 2;
+        return std::pair(rank, parse_integer(number).value_or(0));
+    };
+    const auto best = std::ranges::max_element(jobs, {}, worth);
+    return best == jobs.end() ? std::string() : best->first;
 }
 
 std::string parse_sbatch(std::string_view text)

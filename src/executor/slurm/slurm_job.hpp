@@ -12,6 +12,7 @@ struct SlurmJob {
     std::string state;   // "PENDING", "RUNNING", "NODE_FAIL" …
     std::string reason;  // why it waits, "None" where there is nothing to say
     std::string nodes;
+    std::string name;
 
     // It is in the queue and on no machine.
     [[nodiscard]] bool is_waiting() const;
@@ -21,13 +22,16 @@ struct SlurmJob {
     friend bool operator==(const SlurmJob&, const SlurmJob&) = default;
 };
 
-// "NUMBER|STATE|NODES|REASON" lines, as squeue and sacct print them on request, by the job's
-// number. Others are passed over: sites put words of their own before the output.
-std::map<std::string, SlurmJob> parse_jobs(std::string_view text);
+// By number.
+using SlurmJobs = std::map<std::string, SlurmJob>;
 
-// The one of a run's jobs that counts: one that is not over, where there is one. A request that was
-// lost on its way may have been accepted, and repeated. Empty: there is none.
-std::string number_of_living(const std::map<std::string, SlurmJob>& jobs);
+// "NUMBER|STATE|NODES|NAME" lines, as squeue and sacct print them on request, and perhaps
+// "|REASON". Others are passed over: sites put words of their own before the output.
+SlurmJobs parse_jobs(std::string_view text);
+
+// The one of a run's jobs that counts: one that runs, else one that waits, else the last. A request
+// whose answer was lost may have been accepted, and repeated. Empty: there is none.
+std::string number_of_best(const SlurmJobs& jobs);
 
 // The number in what `sbatch --parsable` prints: "12" or "12;cluster"; empty when there is none.
 std::string parse_sbatch(std::string_view text);

@@ -12,30 +12,46 @@ namespace {
 TEST(SlurmJob, LinesOfQueuesAndAccountsAreRead)
 {
     const auto jobs = parse_jobs("*** Welcome to the cluster ***\n"
-                                 "12|PENDING||Resources\n"
-                                 "13|RUNNING|n[1-2]|None\n"
-                                 "14|CANCELLED by 1000|n1|\n"
-                                 "15|OUT_OF_ME+|n1|None\n"
-                                 "14.batch|FAILED|n1|\n");
+                                 "12|PENDING||ponk-a|Resources\n"
+                                 "13|RUNNING|n[1-2]|ponk-b|None\n"
+                                 "14|CANCELLED by 1000|n1|ponk-c\n"
+                                 "15|OUT_OF_ME+|n1|ponk-d|None\n"
+                                 "14.batch|FAILED|n1|batch\n");
 
     ASSERT_EQ(jobs.size(), 4U);
     EXPECT_TRUE(jobs.at("12").is_waiting());
     EXPECT_EQ(describe("12", jobs.at("12")), "job 12 waits in Slurm's queue (Resources)");
     EXPECT_FALSE(jobs.at("13").is_over());
     EXPECT_EQ(jobs.at("13").nodes, "n[1-2]");
+    EXPECT_EQ(jobs.at("13").name, "ponk-b");
     EXPECT_EQ(jobs.at("14").state, "CANCELLED");
     EXPECT_TRUE(jobs.at("14").is_over());
 }
 
 TEST(SlurmJob, CausesAreSlurmsOwnDoing)
 {
-    const auto cause = [](const char* state) { return cause_of({state, "", ""}); };
+    const auto cause = [](const char* state) { return cause_of({state, "", "", ""}); };
     EXPECT_EQ(cause("TIMEOUT"), "time-limit");
     EXPECT_EQ(cause("PREEMPTED"), "preempted");
     EXPECT_EQ(cause("NODE_FAIL"), "host-lost");
     EXPECT_EQ(cause("OUT_OF_MEMORY"), "out-of-memory");
     EXPECT_EQ(cause("FAILED"), "");
     EXPECT_EQ(cause("CANCELLED"), "");
+}
+
+TEST(SlurmJob, OfSeveralJobsOfARunTheOneThatRunsCounts)
+{
+    const auto best = [](std::initializer_list<std::pair<const char*, const char*>> states) {
+        SlurmJobs jobs;
+        for (const auto& [number, state] : states)
+            jobs[number] = {state, "", "", ""};
+        return number_of_best(jobs);
+    };
+    EXPECT_EQ(best({}), "");
+    EXPECT_EQ(best({{"9", "RUNNING"}, {"10", "PENDING"}}), "9");
+    EXPECT_EQ(best({{"9", "FAILED"}, {"10", "PENDING"}}), "10");
+    EXPECT_EQ(best({{"9", "FAILED"}, {"10", "COMPLETED"}}), "10");
+    EXPECT_EQ(best({{"9", "REVOKED"}, {"10", "COMPLETED"}}), "9") << "another cluster has it";
 }
 
 TEST(SlurmJob, TheNumberIsInTheLastLineOfSbatch)
@@ -65,6 +81,8 @@ TEST(SlurmJob, TheSubmittersAllocationIsNotTheRuns)
                              "PMIX_RANK",
                              "TMPDIR",
                              "CUDA_VISIBLE_DEVICES",
+                             "SSH_AUTH_SOCK",
+                             "XDG_RUNTIME_DIR",
                              "HOSTNAME"})
         EXPECT_TRUE(belongs_to_allocation(name)) << name;
     for (const char* name : {"SLURM_CONF", "PATH", "SLURMISH", "CUDA_HOME"})
@@ -73,16 +91,29 @@ TEST(SlurmJob, TheSubmittersAllocationIsNotTheRuns)
 
 TEST(SlurmJob, PathsOfAnyLettersAreOneWordOfTheScript)
 {
-    const auto text = to_text(JobScript{.run = "0199",
-                                        .task = "/home/it's 100%/runs",
-                                        .stub = "/home/it's 100%/stub",
-                                        .lease = "/home/it's 100%/envs/a.lock"});
+    JobScript script{.run = "0199",
+                     .root = "/home/it's",
+                     .task = "/home/it's 100%/runs",
+                     .stub = "/home/it's 100%/stub",
+                     .lease = "/home/it's 100%/envs/a.lock",
+                     .monitor = {}};
+    const auto text = to_text(script);
 
     EXPECT_NE(text.find("cd '/home/it'\\''s 100%/runs' || exit 1\n"), std::string::npos) << text;
-    EXPECT_NE(text.find("exec 9<'/home/it'\\''s 100%/envs/a.lock' && flock -s 9\n"),
+    EXPECT_NE(text.find("exec 9<'/home/it'\\''s 100%/envs/a.lock'; flock -s 9;"),
               std::string::npos);
-    EXPECT_NE(text.find("exec '/home/it'\\''s 100%/stub' '/home/it'\\''s 100%/runs' 8 2 9\n"),
+    EXPECT_NE(text.find("exec '/home/it'\\''s 100%/stub' '/home/it'\\''s 100%/runs' 8 2 $lease\n"),
               std::string::npos);
+
+    script.monitor = "/home/it's/ponk";
+    script.monitor_environment = {"PATH=/my tools"};
+    script.chosen_names = {"CUDA_VISIBLE_DEVICES", "x)(y"};
+    const auto watched = to_text(script);
+    EXPECT_NE(watched.find("exec 7>&2 env 'PATH=/my tools' '/home/it'\\''s/ponk' "
+                           "ponk-gpu-monitor '/home/it'\\''s' 8 7 $lease\n"),
+              std::string::npos)
+        << watched;
+    EXPECT_NE(watched.find("|SLURM_CONF|CUDA_VISIBLE_DEVICES)="), std::string::npos) << watched;
 }
 
 TEST(SlurmJob, OptionsGiveOurSupervisorTimeToEndTheRunItself)
@@ -107,7 +138,8 @@ TEST(SlurmJob, OptionsGiveOurSupervisorTimeToEndTheRunItself)
     EXPECT_TRUE(has("--gres=gpu:2"));
     EXPECT_TRUE(has("--constraint=a100"));
     EXPECT_TRUE(has("--no-requeue"));
-    EXPECT_TRUE(has("--output=/home/100%%/runs/x/attempts/1/tasks/0/slurm.out"));
+    EXPECT_TRUE(has("--chdir=/home/100%/runs/x/attempts/1/tasks/0"));
+    EXPECT_TRUE(has("--output=slurm.out"));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include "executor/slurm/slurm_notes.hpp"
 
 #include "base/field_json.hpp"
+#include "base/id.hpp"
+#include "os/directory.hpp"
 
 namespace ponk::executor::slurm {
 
@@ -19,6 +21,18 @@ Result<std::optional<SlurmNote>> SlurmNotes::find(const std::string& run) const
     const auto read = [&]() -> Result<> { return read_fields(TRY(parse_json(*text)), note); };
     TRY(read().map_error(while_doing("read {}", os::in_quotes(folder_ / run))));
     return note;
+}
+
+std::map<std::string, SlurmNote> SlurmNotes::all() const
+{
+    std::map<std::string, SlurmNote> notes;
+    const auto entries = os::list_directory(folder_);
+    if (!entries) return notes;
+    for (const auto& entry : *entries) {
+        if (!RunId::parse(entry.name)) continue;
+        if (auto note = find(entry.name); note && *note) notes.emplace(entry.name, **note);
+    }
+    return notes;
 }
 
 Result<> SlurmNotes::remove(const std::string& run) const

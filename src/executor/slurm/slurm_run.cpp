@@ -2,8 +2,8 @@
 #include "executor/slurm/slurm_run.hpp"
 
 #include "base/text.hpp"
+#include "executor/gpu/monitor.hpp"
 #include "executor/slurm/job_script.hpp"
-#include "gpu/verdict/verdict.hpp"
 #include "os/directory.hpp"
 
 #include <algorithm>
@@ -18,28 +18,19 @@ namespace {
 
 // The controller serves everybody: what files tell is not asked for.
 constexpr std::chrono::milliseconds first_pause = 5s;
-constexpr std::chrono::milliseconds usual_pause = 30s;
+constexpr std::chrono::milliseconds waiting_pause = 30s;
+constexpr std::chrono::milliseconds running_pause = 120s;
 constexpr std::chrono::milliseconds shortest_pause = 1s;
 constexpr auto young = 1min;
 // A job that was told to end is completing for a while before Slurm says why.
-constexpr std::int64_t cause_patience_ms = 20'000;
+constexpr auto cause_patience = 20s;
+// Of a job that came to its own end there is a record, which a file system may be slow to show.
+constexpr int patience_with_success = 12;
 
 // Shared file systems remember that a file was not there until its folder is listed again.
 void list_again(const Path& folder)
 {
     static_cast<void>(os::list_directory(folder));
-}
-
-// Nothing of ours watches the cards of a node.
-std::string unjudged(const std::string& gres)
-{
-    return to_json(
-        JsonObject{{"phase", "ended"},
-                   {"requested", gres},
-                   {"required", false},
-                   {"devices", JsonArray()},
-                   {"verdict", gpu::to_string(gpu::Verdict::unknown)},
-                   {"reason", "this version does not check the use of GPUs on Slurm clusters"}});
 }
 
 }  // namespace
@@ -48,10 +39,11 @@ SlurmRun::SlurmRun(RunDirectory directory,
                    SealedFiles files,
                    SlurmNote note,
                    JobTable& table,
-                   std::chrono::milliseconds visibility)
+                   std::chrono::milliseconds visibility,
+                   Since since)
     : directory_(std::move(directory)), files_(std::move(files)), note_(std::move(note)),
-      table_(table), visibility_(visibility), since_(Deadline::clock::now()),
-      next_question_(since_ + first_pause)
+      name_("ponk-" + directory_.name()), table_(table), visibility_(visibility),
+      since_(Deadline::clock::now()), is_hurried_(since == Since::earlier)
 {
 }
 
@@ -59,7 +51,11 @@ Result<JobStatus> SlurmRun::look(const std::stop_token& stop)
 {
     const std::lock_guard lock(mutex_);
     auto status = TRY(look_at_files(stop));
-    if (!note_.gres.empty() && status.phase == JobPhase::ended) status.gpu = unjudged(note_.gres);
+    if (!is_there(directory_.task() / control::monitor)) return status;
+    if (status.phase == JobPhase::ended && !record_since_) record_since_ = Deadline::clock::now();
+    const auto age = record_since_ ? Deadline::clock::now() - *record_since_ : 0ns;
+    add_verdict(
+        TRY(read_gpu_state(files_)), std::chrono::floor<std::chrono::milliseconds>(age), status);
     return status;
 }
 
@@ -79,35 +75,70 @@ std::optional<Error> SlurmRun::away() const
     return away_;
 }
 
-void SlurmRun::expect_end()
+std::optional<SlurmNote> SlurmRun::take_news()
 {
     const std::lock_guard lock(mutex_);
-    next_question_ = std::min(next_question_, after(shortest_pause));
+    if (!std::exchange(has_news_, false)) return std::nullopt;
+    return note_;
 }
 
-// Seldom, unless the run is new.
-std::chrono::milliseconds SlurmRun::pause() const
+bool SlurmRun::was_asked_to_end() const
 {
-    return Deadline::clock::now() - since_ < young ? first_pause : usual_pause;
+    return is_there(directory_.task() / control::cancel);
 }
 
-// nullopt: Slurm does not know the job, or could not be asked (`away_`).
-Result<std::optional<SlurmJob>> SlurmRun::ask(std::chrono::milliseconds oldest,
-                                              const std::stop_token& stop)
+// A run that has begun tells the rest by its files; one that waits has nobody else to tell of it.
+bool SlurmRun::is_due(const RunReport& report)
+{
+    const auto now = Deadline::clock::now();
+    const bool is_young = now - since_ < young;
+    const auto pause = report.started != 0 ? running_pause : is_young ? first_pause : waiting_pause;
+    const auto last = std::max(since_, last_question_);
+    // Where locks of nodes are seen here, they tell that nobody watches the run any more.
+    const bool is_watched = is_locked(directory_.task());
+    const bool was_watched = std::exchange(was_watched_, is_watched);
+    if (report.started != 0 && was_watched && !is_watched) return true;
+    if (said_something_new()) return true;
+    if (is_hurried_ && now - last_question_ >= shortest_pause) {
+        is_hurried_ = false;
+        return true;
+    }
+    return now >= last + pause;
+}
+
+// As far as Slurm could tell. Without a number a claim tells that there was a job.
+bool SlurmRun::is_over() const
+{
+    if (away_) return false;
+    if (known_) return known_->is_over();
+    return !note_.job.empty() || is_there(directory_.task() / control::claim);
+}
+
+// Slurm does not know the job when nothing is `known_` afterwards, unless it is `away_`.
+Result<> SlurmRun::ask(std::chrono::milliseconds oldest, const std::stop_token& stop)
 {
     // An answer from before the job was submitted would say that there is none.
     const auto age = std::chrono::floor<std::chrono::milliseconds>(Deadline::clock::now() - since_);
-    auto answer = table_.find(note_.where, note_.job, std::min(oldest, age), stop);
+    auto jobs = table_.find(note_.where, name_, std::min(oldest, age), stop);
     last_question_ = Deadline::clock::now();
-    next_question_ = last_question_ + pause();
-    if (!answer && answer.error().kind() == ErrorKind::cancelled)
-        return tl::unexpected(answer.error());
-    away_ = answer ? std::nullopt : std::optional(answer.error());
-    if (!answer) return std::nullopt;
-    known_ = std::move(answer->job);
-    // Forgotten: the accounts may remember.
-    if (!known_) known_ = TRY(SlurmClient(note_.where).find_in_accounts(note_.job, stop));
-    return known_;
+    if (!jobs && jobs.error().kind() == ErrorKind::cancelled) return tl::unexpected(jobs.error());
+    away_ = jobs ? std::nullopt : std::optional(jobs.error());
+    if (!jobs) return {};
+    known_.reset();
+    // A submission whose answer was lost may have been repeated: then one job executes the script,
+    // and the other one has found the run claimed.
+    if (const auto number = number_of_best(*jobs); !number.empty()) {
+        has_news_ = has_news_ || number != note_.job;
+        note_.job = number;
+        known_ = jobs->at(number);
+    } else if (!note_.job.empty()) {
+        // Forgotten: the accounts may remember.
+        auto kept = SlurmClient(note_.where).find_in_accounts(note_.job, name_, stop);
+        if (!kept && kept.error().kind() == ErrorKind::cancelled)
+            return tl::unexpected(kept.error());
+        if (kept) known_ = std::move(*kept);
+    }
+    return {};
 }
 
 // Told to end, and not by us: Slurm knows why. It signals the script as well as the supervisor,
@@ -117,17 +148,18 @@ Result<JobStatus> SlurmRun::ended(RunReport report, const std::stop_token& stop)
     const auto& exit = *report.exit;
     const bool by_signal = exit.cause == "script" &&
                            (exit.status() == 128 + SIGTERM || exit.status() == 128 + SIGKILL);
-    if ((exit.cause != "terminated" && !by_signal) || is_there(directory_.task() / control::cancel))
+    if ((exit.cause != "terminated" && !by_signal) || exit.by == "daemon" || was_asked_to_end())
         return status_of(report, {});
-    if ((!known_ || !known_->is_over()) &&
-        Deadline::clock::now() - last_question_ >= shortest_pause)
+    const auto now = Deadline::clock::now();
+    if (!record_since_) record_since_ = now;
+    if ((!known_ || !known_->is_over()) && now - last_question_ >= shortest_pause)
         TRY(ask(shortest_pause, stop));
     if (known_ && known_->is_over()) {
         auto cause = known_->state == "CANCELLED" ? "terminated" : cause_of(*known_);
         if (!cause.empty()) report.exit->cause = std::move(cause);
         return status_of(report, {});
     }
-    if (wall_milliseconds() - exit.ended > cause_patience_ms) return status_of(report, {});
+    if (now - *record_since_ > cause_patience) return status_of(report, {});
     report.started = exit.started;
     report.exit.reset();
     return status_of(report, {});
@@ -135,88 +167,95 @@ Result<JobStatus> SlurmRun::ended(RunReport report, const std::stop_token& stop)
 
 Result<JobStatus> SlurmRun::judge(RunReport report, const std::stop_token& stop)
 {
-    const auto now = Deadline::clock::now();
-    const bool has_news = said_something_new();
-    if (!over_since_ && (now >= next_question_ || has_news)) {
-        const auto job = TRY(ask(has_news ? shortest_pause : pause(), stop));
-        if (!away_ && (!job || job->is_over())) over_since_ = now;
+    if (!over_since_ && is_due(report)) {
+        TRY(ask(shortest_pause, stop));
+        if (is_over()) over_since_ = Deadline::clock::now();
     }
     if (over_since_ && has_settled()) {
-        if (TRY(is_another_job(stop))) return status_of(report, {});
-        // It may have come while we asked.
-        list_again(directory_.task());
-        if (auto late = TRY(read_report(files_, directory_)); late.exit)
-            return ended(std::move(late), stop);
-        if (known_ && known_->is_over()) {
-            TRY(publish_end(*known_, report));
-            if (auto late = TRY(read_report(files_, directory_)); late.exit)
-                return status_of(late, {});
-        }
-        const auto what = known_ ? describe(note_.job, *known_)
-                                 : fmt::format("Slurm no longer knows job {}", note_.job);
-        return status_of(report,
-                         Liveness::gone(fmt::format("{}, and the run's supervisor wrote no record "
-                                                    "of its end{}",
-                                                    what,
-                                                    last_words())));
+        // Another one may have been accepted meanwhile.
+        TRY(ask(shortest_pause, stop));
+        over_since_ = away_ ? std::optional(Deadline::clock::now()) : std::nullopt;
+        if (is_over()) return judge_end(report, stop);
     }
+    if (report.started == 0) return waiting(report);
     auto status = status_of(report, {});
-    if (!known_ || report.started != 0) {
-        if (known_ && known_->state == "SUSPENDED")
-            status.reason = fmt::format("Slurm has suspended job {}", note_.job);
-        return status;
-    }
-    if (known_->is_waiting()) {
-        status.phase = JobPhase::queued;
-        status.reason = describe(note_.job, *known_);
-    }
+    if (known_ && known_->state == "SUSPENDED")
+        status.reason = fmt::format("Slurm has suspended job {}", note_.job);
     return status;
 }
 
-// A submission whose answer was lost may have been repeated: then one job executes the script, and
-// the other one has found the run claimed.
-Result<bool> SlurmRun::is_another_job(const std::stop_token& stop)
+// A job with a number was accepted, whatever else is known.
+JobStatus SlurmRun::waiting(const RunReport& report) const
 {
-    const auto run = RunId::parse(directory_.name());
-    if (!run) return false;
-    auto jobs = SlurmClient(note_.where).find_by_name(job_name(*run), stop);
-    if (!jobs && jobs.error().kind() == ErrorKind::cancelled) return tl::unexpected(jobs.error());
-    if (!jobs) {
-        away_ = jobs.error();
-        over_since_ = Deadline::clock::now();  // asked again after the same patience
-        return true;
-    }
-    const auto number = number_of_living(*jobs);
-    if (number.empty() || number == note_.job || jobs->at(number).is_over()) return false;
-    note_.job = number;
-    known_ = jobs->at(number);
-    over_since_.reset();
-    return true;
+    auto status = status_of(report, {});
+    if (note_.job.empty()) return status;
+    if (known_ && !known_->is_waiting()) return status;
+    status.phase = JobPhase::queued;
+    status.reason = known_ ? describe(note_.job, *known_)
+                           : fmt::format("job {} was submitted to Slurm", note_.job);
+    return status;
 }
 
-// A record that is on its way from the node must have had its time to get here. One that a cancel
-// kept from starting has none.
-bool SlurmRun::has_settled()
+// Slurm says that nothing of it runs any more, and there was time for its record to get here.
+Result<JobStatus> SlurmRun::judge_end(const RunReport& before, const std::stop_token& stop)
+{
+    list_again(directory_.task());
+    auto report = TRY(read_report(files_, directory_));
+    if (report.exit) return ended(std::move(report), stop);
+    report.started = before.started;
+    if (known_) {
+        TRY(publish_end(report));
+        if (auto late = TRY(read_report(files_, directory_)); late.exit) return status_of(late, {});
+    }
+    const auto what = known_ ? describe(note_.job, *known_)
+                             : fmt::format("Slurm no longer knows job {}", note_.job);
+    return status_of(report,
+                     Liveness::gone(fmt::format("{}, and the run's supervisor wrote no record of "
+                                                "its end{}",
+                                                what,
+                                                last_words())));
+}
+
+// One that was removed from the queue has no record to wait for.
+bool SlurmRun::has_settled() const
 {
     const bool never_began = !is_there(directory_.task() / control::claim) && known_ &&
                              known_->state == "CANCELLED" && known_->nodes.empty();
-    return never_began || Deadline::clock::now() - *over_since_ >= visibility_;
+    const bool succeeded = known_ && known_->state == "COMPLETED";
+    return never_began || Deadline::clock::now() - *over_since_ >=
+                              visibility_ * (succeeded ? patience_with_success : 1);
 }
 
 // What Slurm did to the run, where its supervisor could not write it down. Other ends are nobody's
 // knowledge.
-Result<> SlurmRun::publish_end(const SlurmJob& job, const RunReport& report)
+Result<> SlurmRun::publish_end(const RunReport& report)
 {
+    const bool began = report.started != 0;
     model::ExitRecord record;
     record.by = "daemon";
-    record.cause = cause_of(job);
-    const bool was_asked = is_there(directory_.task() / control::cancel);
-    if (record.cause.empty() && job.state == "CANCELLED")
-        record.cause = was_asked ? "cancel" : "terminated";
+    record.cause = cause_of(*known_);
+    if (record.cause.empty() && known_->state == "CANCELLED")
+        record.cause = was_asked_to_end() ? "cancel" : "terminated";
+    if (record.cause == "terminated" && !began)
+        record.message = fmt::format("job {} was removed from Slurm's queue, and not by ponk; "
+                                     "nothing was executed",
+                                     note_.job);
+    if (record.cause.empty() && !began && known_->state == "FAILED" &&
+        !is_there(directory_.task() / control::claim)) {
+        record.cause = "start-failure";
+        record.message = fmt::format("{}, before the run's supervisor could begin{}",
+                                     describe(note_.job, *known_),
+                                     last_words());
+    }
     if (record.cause.empty()) return {};
-    record.signal = report.started != 0 ? SIGKILL : SIGTERM;
+    if (record.cause == "start-failure") {
+        record.code = 126;
+    } else {
+        record.signal = began ? SIGKILL : SIGTERM;
+    }
     record.ended = wall_milliseconds();
-    record.started = report.started != 0 ? report.started : record.ended;
+    // The node's clock may be another one.
+    record.started = began ? std::min(report.started, record.ended) : record.ended;
     record.duration_ms = record.ended - record.started;
     record.log_length = report.log_length;
     return files_.publish(control::exit, to_text(record));

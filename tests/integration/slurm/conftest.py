@@ -8,7 +8,8 @@ import tempfile
 import pytest
 
 HERE = pathlib.Path(__file__).resolve()
-sys.path[:0] = [str(HERE.parents[2] / "support"), str(HERE.parents[1] / "host"), str(HERE.parent)]
+sys.path[:0] = [str(HERE.parents[2] / "support"), str(HERE.parents[1] / "host"), str(HERE.parents[2] / "e2e"),
+                str(HERE.parent)]
 from workbench import ponk, program  # noqa: E402, F401
 import cluster as clusters  # noqa: E402
 import host as hosts  # noqa: E402

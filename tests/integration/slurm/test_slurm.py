@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import time
 
@@ -174,14 +175,50 @@ def agents_of(node):
     return found
 
 
-def test_gpus_of_a_cluster_are_not_judged_and_that_is_said(slurm):
-    slurm.write("a.py", "import os\nprint(os.environ['CUDA_VISIBLE_DEVICES'])\n")
+def test_a_job_script_is_submitted_as_it_lies_there(slurm, cluster):
+    slurm.write("job.sh", "#!/bin/sh\n#SBATCH --partition=low --mem=77M\n#SBATCH -o ignored-%j.txt\n#SBATCH --ntasks=1\n"
+                          "echo $SLURM_JOB_PARTITION\nscontrol show job $SLURM_JOB_ID | grep -o 'MinMemoryNode=[^ ]*'\n")
 
-    done = slurm.run("submit", "-c", "cluster", "--gpus", "1", "a.py")
+    done = slurm.run("submit", "-c", "cluster", "job.sh")
 
-    assert done.stdout == b"0\n"
-    run = slurm.json("history", "info", "last")
-    assert run["gpu_verdict"] == "unknown" and "Slurm" in run["gpu_evidence"]["reason"]
-    assert b"Slurm chooses" in slurm.run("submit", "-c", "cluster", "--gpus", "all", "a.py", code=65).stderr
-    slurm.write("aml_config/cluster.compute", "type: slurm\ngres: gpu:1\ngpu: required\n")
-    assert b"'gpu: required' cannot be kept" in slurm.run("submit", "-c", "cluster", "a.py", code=None).stderr
+    assert done.stdout == b"low\nMinMemoryNode=77M\n"
+    assert b"job.sh: ponk sets --output itself" in done.stderr
+    slurm.write("job.sh", "#!/bin/sh\n#SBATCH --array=1-3\necho\n")
+    assert b"job.sh:2: '#SBATCH --array=1-3' cannot be kept" in slurm.run("submit", "-c", "cluster", "job.sh", code=65).stderr
+
+
+def kill_daemon(slurm):
+    pid = slurm.json("daemon", "status")["pid"]
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: not os.path.exists(f"/proc/{pid}"))
+
+
+def test_a_waiting_run_outlives_the_daemon(slurm, cluster):
+    slurm.write("a.py", "print('done')\n")
+    slurm.write("aml_config/cluster.compute", "type: slurm\nsbatch:\n  begin: now+1hour\n")
+    slurm.run("submit", "--async", "-c", "cluster", "a.py")
+    wait_for(lambda: state(slurm) == "Queued")
+
+    for end in (lambda: kill_daemon(slurm), lambda: slurm.run("daemon", "stop")):
+        end()
+        assert state(slurm) == "Queued"
+        time.sleep(2)
+        assert state(slurm) == "Queued"
+    name = "ponk-" + slurm.json("history", "info", "last")["run_id"]
+    [number] = cluster.call("squeue", "-h", "-n", name, "-o", "%A").split()
+    cluster.call("scontrol", "update", f"JobId={number}", "StartTime=now")
+
+    wait_for(lambda: state(slurm) == "Completed")
+    assert slurm.run("logs", "last").stdout == b"done\n"
+
+
+def test_a_job_that_others_remove_from_the_queue_says_so(slurm, cluster):
+    slurm.write("a.py", "print(1)\n")
+    slurm.write("aml_config/cluster.compute", "type: slurm\nsbatch:\n  begin: now+1hour\n")
+    slurm.run("submit", "--async", "-c", "cluster", "a.py")
+    wait_for(lambda: state(slurm) == "Queued")
+
+    cluster.call("scancel", "--name", "ponk-" + slurm.json("history", "info", "last")["run_id"])
+
+    wait_for(lambda: state(slurm) == "Failed")
+    assert "was removed from Slurm's queue, and not by ponk" in slurm.json("history", "info", "last")["error"]["message"]

@@ -261,6 +261,15 @@ export interface Location {
   kind?: 'here' | 'host';
   target?: string;
   host?: Host;
+  /** Then 'kind' is about the login node. */
+  slurm?: Slurm | null;
+}
+export interface Slurm {
+  partition?: string;
+  account?: string;
+  qos?: string;
+  gres?: string;
+  options?: string[];
 }
 export interface Host {
   address?: string;
