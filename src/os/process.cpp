@@ -63,6 +63,8 @@ struct ChildPlan {
     char* const* env;
     const char* directory;
     bool own_session;
+    bool takes_terminal;
+    const mode_t* umask;
     // Pairs {ours, theirs}; "ours" were moved above every "theirs" before the fork.
     const std::vector<std::pair<int, int>>* descriptors;
     int failure;  // where errno goes when exec fails
@@ -87,6 +89,8 @@ struct ChildPlan {
     for (const auto& [ours, theirs] : *plan.descriptors) {
         if (::dup2(ours, theirs) < 0) give_up(errno);
     }
+    if (plan.takes_terminal && ::ioctl(STDIN_FILENO, TIOCSCTTY, 0) < 0) give_up(errno);
+    if (plan.umask) ::umask(*plan.umask);
     if (plan.directory && ::chdir(plan.directory) != 0) give_up(errno);
     ::execve(plan.program, plan.argv, plan.env);
     give_up(errno);
@@ -151,7 +155,9 @@ Result<Child> spawn(const Command& command)
                          argv.data(),
                          command.env ? env.data() : environ,
                          command.directory.empty() ? nullptr : command.directory.c_str(),
-                         command.session == Command::Session::own,
+                         command.session != Command::Session::same,
+                         command.session == Command::Session::terminal,
+                         command.umask ? &*command.umask : nullptr,
                          &descriptors,
                          failure_end.get()};
     sigset_t all;

@@ -21,9 +21,11 @@ struct Command {
     std::optional<std::vector<std::string>> env;  // "K=V"; ours when absent
     Path directory;                               // ours when empty
     std::string input;                            // given to standard input
-    enum class Session { same, own } session = Session::same;
+    // terminal: a session of its own whose terminal is the child's standard input.
+    enum class Session { same, own, terminal } session = Session::same;
     std::vector<std::pair<int, int>> descriptors;  // {ours, number in the child}
     std::string program = {};                      // the file, where argv[0] is but a name to show
+    std::optional<mode_t> umask = {};              // ours when absent
 };
 
 // "SIGSEGV"; real-time signals have numbers only: "signal 40".
