@@ -98,6 +98,7 @@ const std::vector<Route>& routes()
         {"POST", "/ui/login", login, log_in, quick, nullptr, 4096},
         {"POST", "/ui/addresses", read, sign_address},
         {"GET", "/ui/live", login, begin_live},
+        {"GET", "/ui/prompt", login, begin_prompt},
         {"GET", "/ui/session", read, show_session},
         {"DELETE", "/ui/session", read, end_own_session},
         {"GET", "/ui/sessions", administer, list_sessions},

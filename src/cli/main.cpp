@@ -6,6 +6,7 @@
 #include "cli/az.hpp"
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/pip.hpp"
 #include "cli/syntax/help.hpp"
 #include "cli/syntax/parse.hpp"
 #include "cli/terminal/pager.hpp"
@@ -131,6 +132,7 @@ int main_entry(int argc, char** argv, const Entry& entry)
 {
     if (const auto asked = ssh::run_as_askpass(argc, argv)) return *asked;
     end_with_the_reader();
+    if (argc > 0 && started_as_pip(argv[0])) return run_as_pip(argc, argv);
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     if (argc > 0 && started_as_az(argv[0])) {
         if (words.empty() || words[0] != "ml") {

@@ -441,6 +441,7 @@ Result<> run(const Options& options)
         // Newcomers start the next daemon. In another folder of that name it may be there already.
         if (!home.loss()) ::unlink(socket.c_str());
     }
+    services->prompts->end_all();
     run_request_handler.close();
     log_line("stops: " + reason);
     if (const auto loss = home.loss()) return tl::unexpected(*loss);

@@ -76,6 +76,23 @@ def hear(api, port, session, run):
     api.called.add(("GET", "/ui/live"))
 
 
+def open_prompt(api, port, session, project):
+    """What the socket of the command prompt says."""
+    prompt = WebSocket(port, path="/api/v1/ui/prompt")
+    hello = {"hello": session, "project": project, "columns": 80, "rows": 24}
+    api.contract.check(hello, {"$ref": "#/components/schemas/PromptHello"}, "hello")
+    prompt.send(hello)
+    api.contract.check(prompt.receive(), {"$ref": "#/components/schemas/PromptBegun"}, "hello")
+    asked = {"input": "exit 3\n"}
+    api.contract.check(asked, {"$ref": "#/components/schemas/PromptAsk"}, "input")
+    prompt.send(asked)
+    api.contract.check(prompt.until(lambda message: "output" in message), {"$ref": "#/components/schemas/PromptOutput"}, "output")
+    ended = prompt.until(lambda message: "ended" in message)
+    api.contract.check(ended, {"$ref": "#/components/schemas/PromptEnded"}, "ended")
+    assert ended["ended"] == {"code": 3, "signal": None}
+    api.called.add(("GET", "/ui/prompt"))
+
+
 def test_a_daemon_answers_as_described(ponk, api, tmp_path):
     """Every GET of the document is asked here with success, so that one that is new must be added."""
     write_wheel(tmp_path, "tinytool", "1.0")
@@ -174,7 +191,7 @@ def test_a_daemon_answers_as_described(ponk, api, tmp_path):
     api.call("POST", "/tokens", 201, body={"name": "one", "role": "read", "expires": "2099-01-01T00:00:00.000Z"})
     assert len(api.call("GET", "/tokens")["tokens"]) == 1
 
-    code = api.call("POST", "/ui/codes", 201)
+    code = api.call("POST", "/ui/codes", 201, body={"prompt": True, "environment": ["PATH=/usr/bin:/bin", f"HOME={ponk.home}"], "umask": 18})
     port = int(code["address"].rstrip("/").rpartition(":")[2])
     made = api.call("POST", "/ui/login", 201, body={"code": code["code"]})
     page = (port, made["session"])
@@ -183,6 +200,8 @@ def test_a_daemon_answers_as_described(ponk, api, tmp_path):
     api.call("POST", "/ui/addresses", 201, body={"path": f"api/v1/runs/{first}/log", "query": {}, "show": "download"}, session=page)
     assert api.call("GET", "/ui/live", 426, session=page)["error"]["hint"]
     hear(api, *page, first)
+    assert api.call("GET", "/ui/prompt", 426, session=page)["error"]["hint"]
+    open_prompt(api, *page, project)
     assert api.call("GET", "/daemon", session=page)["pid"] is None
     assert api.call("GET", "/runs", 401, session=(port, "wrong"))["error"]["hint"]
     api.call("DELETE", "/ui/session", session=page)

@@ -24,13 +24,13 @@ class Page:
         made = self.code()
         self.port = int(made["address"].rstrip("/").rpartition(":")[2])
 
-    def code(self):
+    def code(self, **body):
         self.ponk.run("runs")  # a daemon that was killed is started
         connection = http.client.HTTPConnection("localhost", timeout=30)
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.settimeout(30)
         connection.sock.connect(str(self.ponk.home / "daemon.sock"))
-        reply, text = ask(connection, "POST", "/api/v1/ui/codes", body={})
+        reply, text = ask(connection, "POST", "/api/v1/ui/codes", body=body)
         assert reply.status == 201, text
         return json.loads(text)
 

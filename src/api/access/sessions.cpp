@@ -71,31 +71,32 @@ Result<std::vector<Session>> parse_sessions(std::string_view text)
 
 LoginCodes::LoginCodes(std::function<std::int64_t()> clock) : clock_(std::move(clock)) {}
 
-std::string LoginCodes::make()
+std::string LoginCodes::make(Login login)
 {
     const auto now = clock_();
     auto code = to_hex(random_bytes(32));
     const auto codes = codes_.lock();
-    std::erase_if(*codes, [now](const auto& entry) { return entry.second <= now; });
+    std::erase_if(*codes, [now](const auto& entry) { return entry.second.until <= now; });
     if (codes->size() >= most_codes) {
         codes->erase(
             std::min_element(codes->begin(), codes->end(), [](const auto& left, const auto& right) {
-                return left.second < right.second;
+                return left.second.until < right.second.until;
             }));
     }
-    codes->emplace(sha256(code), now + lifetime);
+    codes->emplace(sha256(code), Code{now + lifetime, std::move(login)});
     return code;
 }
 
-bool LoginCodes::take(std::string_view code)
+std::optional<Login> LoginCodes::take(std::string_view code)
 {
     const auto digest = sha256(code);
     const auto codes = codes_.lock();
     const auto found = codes->find(digest);
-    if (found == codes->end()) return false;
-    const bool in_time = clock_() < found->second;
+    if (found == codes->end()) return std::nullopt;
+    auto taken = std::move(found->second);
     codes->erase(found);
-    return in_time;
+    if (clock_() >= taken.until) return std::nullopt;
+    return std::move(taken.login);
 }
 
 bool Sessions::is_session_text(std::string_view text)

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace ponk::api {
@@ -33,6 +34,18 @@ struct Session {
 std::string sessions_text(const std::vector<Session>& sessions);
 Result<std::vector<Session>> parse_sessions(std::string_view text);
 
+// What a session that may open command prompts (docs/design/prompt.md) has from who typed
+// `ponk ui --prompt`: shells begin with it.
+struct PromptRight {
+    std::vector<std::string> environment;  // "K=V"
+    mode_t umask = 022;
+};
+
+// What a code is for.
+struct Login {
+    std::shared_ptr<const PromptRight> prompt = {};  // null: without prompts
+};
+
 // Codes with which a page gets the owner's session: for one use, within a minute. They live as long
 // as the daemon. Safe for several threads.
 class LoginCodes {
@@ -42,13 +55,17 @@ public:
 
     static constexpr std::int64_t lifetime = 60'000;
 
-    std::string make();
-    // Whether it is one; it is none from then on.
-    bool take(std::string_view code);
+    std::string make(Login login = {});
+    // What it is for, if it is one; it is none from then on.
+    std::optional<Login> take(std::string_view code);
 
 private:
+    struct Code {
+        std::int64_t until = 0;
+        Login login = {};
+    };
     std::function<std::int64_t()> clock_;
-    Synced<std::map<Digest, std::int64_t>> codes_;  // until when
+    Synced<std::map<Digest, Code>> codes_;
 };
 
 // Who uses the page. Kept in the file `sessions` of the home folder, so that a new daemon knows

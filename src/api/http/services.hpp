@@ -7,6 +7,7 @@
 #include "api/access/tokens.hpp"
 #include "api/http/live_sockets.hpp"
 #include "api/http/log_marks.hpp"
+#include "api/http/prompts.hpp"
 #include "audit/audit_log.hpp"
 #include "engine/engine.hpp"
 
@@ -49,6 +50,7 @@ struct Services {
     const Page* page = nullptr;
     std::shared_ptr<LogMarks> log_marks = std::make_shared<LogMarks>();
     std::shared_ptr<LiveSockets> live = std::make_shared<LiveSockets>();
+    std::shared_ptr<Prompts> prompts = std::make_shared<Prompts>();
 
     [[nodiscard]] Known known() const { return {tokens, sessions, addresses}; }
     [[nodiscard]] const engine::Context& context() const { return engine.context(); }

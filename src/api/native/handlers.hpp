@@ -29,6 +29,8 @@ Result<net::Response> list_sessions(const Services& services, const Call& call);
 Result<net::Response> end_session(const Services& services, const Call& call);
 // live.cpp
 Result<net::Response> begin_live(const Services& services, const Call& call);
+// prompt.cpp
+Result<net::Response> begin_prompt(const Services& services, const Call& call);
 // front.cpp: at the root, not behind /api/v1
 const std::vector<Route>& front_routes();
 Result<net::Response> show_health(const Services& services, const Call& call);

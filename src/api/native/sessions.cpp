@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a page logs in, and what it is then: docs/design/sessions.md.
 #include "api/native/handlers.hpp"
+#include "api/native/submission.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "base/version.hpp"
@@ -26,6 +27,25 @@ JsonObject session_json(const Sessions::Known& known)
                       {"token", is_owners ? Json() : Json(known.token)},
                       {"created", utc_text(known.session.created)},
                       {"expires", utc_text(known.session.expires)}};
+}
+
+// What the page asks at its start.
+JsonObject own_session_json(const Services& services, const Sessions::Known& known)
+{
+    auto answer = session_json(known);
+    answer.set("prompt", services.prompts->right_of(known.session.id) != nullptr);
+    return answer;
+}
+
+// Prompts begin as a shell of who asked for the code would.
+Result<Login> login_of(const Json& body)
+{
+    if (!body["prompt"].is_null() && !body["prompt"].is_bool())
+        return fail(ErrorKind::invalid_argument, "'prompt' must be true or false");
+    if (!body.boolean("prompt")) return Login{};
+    auto asker = TRY(submitter_of(body));
+    return Login{std::make_shared<const PromptRight>(
+        PromptRight{std::move(asker.environment), asker.umask})};
 }
 
 net::Response refused_login(std::string message, std::string hint)
@@ -72,9 +92,10 @@ Result<net::Response> make_login_code(const Services& services, const Call& call
                   fmt::format("See {} for the reason.",
                               os::in_quotes(services.context().home / "daemon.log"))));
     }
+    auto login = TRY(login_of(TRY(body_of(call))));
     const auto missing = services.page == nullptr ? "there is none" : services.page->missing();
     return net::json_response(JsonObject{{"missing", missing.empty() ? Json() : Json(missing)},
-                                         {"code", services.codes->make()},
+                                         {"code", services.codes->make(std::move(login))},
                                          {"seconds", LoginCodes::lifetime / 1000},
                                          {"address", services.endpoints->plain_uri + "/"}},
                               201);
@@ -86,8 +107,10 @@ Result<net::Response> log_in(const Services& services, const Call& call)
     const auto body = TRY(body_of(call));
     Sessions::From from{
         .token = {}, .peer = call.request.peer, .agent = call.request.header("User-Agent")};
+    std::optional<Login> login;
     if (body["code"].is_string()) {
-        if (!services.codes->take(body.text("code"))) {
+        login = services.codes->take(body.text("code"));
+        if (!login) {
             return refused_login("the code is wrong, was used, or is older than a minute",
                                  "Run 'ponk ui' for a new one.");
         }
@@ -104,7 +127,13 @@ Result<net::Response> log_in(const Services& services, const Call& call)
     if (!made) return tl::unexpected(made.error());
     const auto known = sessions->find(made->text);
     if (!known) return fail(ErrorKind::conflict, "the token was removed meanwhile");
-    auto answer = session_json(*known);
+    if (login && login->prompt) {
+        services.prompts->allow(
+            known->session.id, login->prompt, [sessions](const std::string& id) {
+                return sessions->find_by_id(id).has_value();
+            });
+    }
+    auto answer = own_session_json(services, *known);
     answer.set("session", made->text);
     return net::json_response(std::move(answer), 201);
 }
@@ -153,7 +182,7 @@ Result<net::Response> show_session(const Services& services, const Call& call)
     const auto known = session_of(*TRY(sessions_of(services)), call.request);
     if (!known)
         return fail(ErrorKind::not_found, "this request has no session: it has a token, or none");
-    auto answer = session_json(*known);
+    auto answer = own_session_json(services, *known);
     answer.set("version", own_version());
     answer.set("server_time", utc_text(wall_milliseconds()));
     return net::json_response(std::move(answer));

@@ -190,5 +190,34 @@ TEST_F(PageSessions, ThePageNeedsNoTokenAndALackOfItIsSaid)
     EXPECT_EQ(body(call("POST", {"ui", "codes"})).text("missing"), "there was no Node.js");
 }
 
+TEST_F(PageSessions, PromptsAreForTheOneSessionThatWasMadeWithThem)
+{
+    const auto made = call("POST",
+                           {"ui", "codes"},
+                           JsonObject{{"prompt", true},
+                                      {"environment", JsonArray{Json("SHELL=/bin/sh")}},
+                                      {"umask", 7}});
+    EXPECT_EQ(made.status, 201) << made.body;
+    const auto with = log_in(JsonObject{{"code", body(made).text("code")}});
+    EXPECT_TRUE(with.boolean("prompt"));
+    const auto right = services_->prompts->right_of(with.text("id"));
+    ASSERT_NE(right, nullptr);
+    EXPECT_EQ(right->environment, std::vector<std::string>{"SHELL=/bin/sh"});
+    EXPECT_EQ(right->umask, 7U);
+    const auto shown = body(ask("GET", "/api/v1/ui/session", bearer(with.text("session"))));
+    EXPECT_TRUE(shown.boolean("prompt"));
+
+    const auto without = log_in(JsonObject{{"code", code()}});
+    EXPECT_FALSE(without.boolean("prompt", true));
+    const auto token = *tokens_->create("t", Role::administer, std::nullopt);
+    EXPECT_FALSE(log_in(JsonObject{{"token", token}, {"prompt", true}}).boolean("prompt", true));
+    EXPECT_EQ(call("POST", {"ui", "codes"}, JsonObject{{"prompt", "yes"}}).status, 400);
+    // A session that has ended is forgotten with the next one.
+    EXPECT_TRUE(sessions_->remove(with.text("id")));
+    const auto another = body(call("POST", {"ui", "codes"}, JsonObject{{"prompt", true}}));
+    log_in(JsonObject{{"code", another.text("code")}});
+    EXPECT_EQ(services_->prompts->right_of(with.text("id")), nullptr);
+}
+
 }  // namespace
 }  // namespace ponk::api

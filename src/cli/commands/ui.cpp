@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "cli/client/context.hpp"
+#include "cli/client/own_umask.hpp"
+#include "cli/client/server_address.hpp"
 #include "cli/commands/commands.hpp"
 #include "os/helper_environment.hpp"
 #include "os/process.hpp"
@@ -11,10 +13,13 @@ namespace ui_command {
 
 constexpr Option options[] = {
     {.name = "no-open", .help = "Print the address, and do not open a browser."},
+    {.name = "prompt",
+     .help = "Let this page open command prompts: shells with your rights, in projects' folders."},
 };
 constexpr Example examples[] = {
     {"ponk ui", "Open the page in the browser."},
     {"ponk ui --no-open", "Print an address that can be opened once, within a minute."},
+    {"ponk ui --prompt", "Open the page, in which this login may also open a command prompt."},
     {"ssh -L 23457:127.0.0.1:23457 gpu1 ponk ui --no-open",
      "On another machine; the port is the one in the address."},
 };
@@ -43,9 +48,24 @@ Result<> open_in_browser(const os::Path& home, const std::string& address)
     return fail(ErrorKind::unavailable, "'xdg-open' ended with {}", ended.exit.status());
 }
 
+enum class Prompts { no, yes };
+
+// A prompt begins as a shell of this terminal would.
+JsonObject code_body(Prompts prompts)
+{
+    if (prompts == Prompts::no) return {};
+    auto words = os::own_variables();
+    // A token for a server is no business of the daemon's.
+    std::erase_if(words, is_server_variable);
+    return {{"prompt", true},
+            {"environment", JsonArray(words.begin(), words.end())},
+            {"umask", own_umask()}};
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
-    const Json code = TRY(TRY(context.daemon())->send("POST", "/ui/codes", JsonObject{}));
+    const auto prompts = words.has("prompt") ? Prompts::yes : Prompts::no;
+    const Json code = TRY(TRY(context.daemon())->send("POST", "/ui/codes", code_body(prompts)));
     if (const auto missing = code.text("missing"); !missing.empty()) {
         return tl::unexpected(Failure(
             Error(ErrorKind::unavailable,
@@ -56,6 +76,7 @@ Outcome run(Context& context, const Invocation& words)
     // The page shows the project of this folder first, if history knows it.
     if (const auto project = context.project_id(); project && !project->empty())
         address += "&project=" + *project;
+    if (prompts == Prompts::yes) address += "&to=/prompt";
     bool opened = false;
     if (!words.has("no-open") && has_display(os::own_variables())) {
         const auto done = open_in_browser(TRY(context.home()), address);
@@ -91,7 +112,8 @@ constinit const Command cmd_ui = {
         "login within a minute; the browser then has a session with your rights for 30 days, until "
         "its last tab is closed or 'ponk session remove'. The page shows the project of the "
         "current folder first. Without a display the address is printed. While the page is open, "
-        "the daemon keeps running.",
+        "the daemon keeps running. With '--prompt' the page has a command prompt, with the "
+        "variables of this shell, until the daemon ends.",
     .options = ui_command::options,
     .examples = ui_command::examples,
     .run = ui_command::run,

@@ -658,9 +658,9 @@ export interface Session {
   created: string;
   expires: string;
 }
-export type OwnSession = Session & { version: string; server_time: string };
+export type OwnSession = Session & { prompt: boolean; version: string; server_time: string };
 export type OpenSession = Session & { last_used: string | null; peer: string; agent: string; current: boolean };
-export type NewSession = Session & { session: string };
+export type NewSession = Session & { prompt: boolean; session: string };
 export interface Daemon {
   version: string;
   api: number;
@@ -891,6 +891,34 @@ export interface LiveRun {
 export interface LiveProblem {
   subject: string;
   error: Problem;
+}
+export interface PromptHello {
+  /** The text of a session. */
+  hello: string;
+  /** The id of a project with a folder on this machine. */
+  project: string;
+  /** 1 to 1000. */
+  columns: number;
+  /** 1 to 500. */
+  rows: number;
+}
+/** One of: what is typed; how many bytes were taken; another size. */
+export interface PromptAsk {
+  input?: string;
+  /** Bytes of output that the page has shown, since the beginning. */
+  taken?: number;
+  columns?: number;
+  rows?: number;
+}
+export interface PromptBegun {
+  hello: { session: string; version: string; folder: string; shell: string; python: string | null };
+}
+export interface PromptOutput {
+  /** Bytes of the terminal, in Base64. */
+  output: string;
+}
+export interface PromptEnded {
+  ended: { code: number; signal: string | null };
 }
 export interface LogCheck {
   problem: Problem | null;
