@@ -21,6 +21,7 @@ export const views: View[] = [
   { name: 'run', load: () => import('./run/Run.svelte') },
   { name: 'compare', load: () => import('./compare/Compare.svelte') },
   { name: 'files', label: 'nav.files', who: 'owner', load: () => import('./files/Files.svelte') },
+  { name: 'prompt', label: 'nav.prompt', who: 'owner', load: () => import('./prompt/Prompt.svelte') },
   { name: 'projects', label: 'nav.projects', load: () => import('./projects/Projects.svelte') },
   { name: 'targets', label: 'nav.targets', who: 'owner', load: () => import('./targets/Targets.svelte') },
   { name: 'environments', label: 'nav.environments', load: () => import('./environments/Environments.svelte') },

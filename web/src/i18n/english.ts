@@ -4,11 +4,12 @@
 import charts from '../../locales/en/charts.json';
 import compare from '../../locales/en/compare.json';
 import files from '../../locales/en/files.json';
+import prompt from '../../locales/en/prompt.json';
 import report from '../../locales/en/report.json';
 import run from '../../locales/en/run.json';
 import runs from '../../locales/en/runs.json';
 import shell from '../../locales/en/shell.json';
 import views from '../../locales/en/views.json';
 
-export const english = { ...charts, ...compare, ...files, ...report, ...run, ...shell, ...runs, ...views };
+export const english = { ...charts, ...compare, ...files, ...prompt, ...report, ...run, ...shell, ...runs, ...views };
 export type Key = keyof typeof english;
