@@ -55,6 +55,13 @@ bool SlurmJob::is_over() const
     return std::ranges::find(over, state) != over.end();
 }
 
+// One that found the run claimed failed by itself.
+int SlurmJob::worth() const
+{
+    if (!is_over()) return is_waiting() ? 2 : 3;
+    return state == "CANCELLED" || !cause_of(*this).empty() ? 1 : 0;
+}
+
 SlurmJobs parse_jobs(std::string_view text)
 {
     SlurmJobs jobs;
@@ -73,8 +80,7 @@ std::string number_of_best(const SlurmJobs& jobs)
 {
     const auto worth = [](const auto& entry) {
         const auto& [number, job] = entry;
-        const int rank = job.is_over() ? 0 : job.is_waiting() ? 1 : 2;
-        return std::pair(rank, parse_integer(number).value_or(0));
+        return std::pair(job.worth(), parse_integer(number).value_or(0));
     };
     const auto best = std::ranges::max_element(jobs, {}, worth);
     return best == jobs.end() ? std::string() : best->first;

@@ -18,6 +18,8 @@ struct SlurmJob {
     [[nodiscard]] bool is_waiting() const;
     // Nothing of it will run any more.
     [[nodiscard]] bool is_over() const;
+    // Of several jobs of a run the one that is worth most counts.
+    [[nodiscard]] int worth() const;
 
     friend bool operator==(const SlurmJob&, const SlurmJob&) = default;
 };
@@ -29,8 +31,9 @@ using SlurmJobs = std::map<std::string, SlurmJob>;
 // "|REASON". Others are passed over: sites put words of their own before the output.
 SlurmJobs parse_jobs(std::string_view text);
 
-// The one of a run's jobs that counts: one that runs, else one that waits, else the last. A request
-// whose answer was lost may have been accepted, and repeated. Empty: there is none.
+// The one of a run's jobs that counts: one that runs, else one that waits, else one that Slurm has
+// ended, else the last. A request whose answer was lost may have been accepted, and repeated.
+// Empty: there is none.
 std::string number_of_best(const SlurmJobs& jobs);
 
 // The number in what `sbatch --parsable` prints: "12" or "12;cluster"; empty when there is none.

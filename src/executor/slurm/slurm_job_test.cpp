@@ -51,6 +51,7 @@ TEST(SlurmJob, OfSeveralJobsOfARunTheOneThatRunsCounts)
     EXPECT_EQ(best({{"9", "RUNNING"}, {"10", "PENDING"}}), "9");
     EXPECT_EQ(best({{"9", "FAILED"}, {"10", "PENDING"}}), "10");
     EXPECT_EQ(best({{"9", "FAILED"}, {"10", "COMPLETED"}}), "10");
+    EXPECT_EQ(best({{"9", "PREEMPTED"}, {"10", "FAILED"}}), "9") << "the other found it claimed";
     EXPECT_EQ(best({{"9", "REVOKED"}, {"10", "COMPLETED"}}), "9") << "another cluster has it";
 }
 
