@@ -203,10 +203,8 @@ Result<JobStatus> SlurmRun::judge_end(const RunReport& before, const std::stop_t
     auto report = TRY(read_report(files_, directory_));
     if (report.exit) return ended(std::move(report), stop);
     report.started = before.started;
-    if (known_) {
-        TRY(publish_end(report));
-        if (auto late = TRY(read_report(files_, directory_)); late.exit) return status_of(late, {});
-    }
+    TRY(publish_end(report));
+    if (auto late = TRY(read_report(files_, directory_)); late.exit) return status_of(late, {});
     const auto what = known_ ? describe(note_.job, *known_)
                              : fmt::format("Slurm no longer knows job {}", note_.job);
     return status_of(report,
@@ -231,20 +229,23 @@ bool SlurmRun::has_settled() const
 Result<> SlurmRun::publish_end(const RunReport& report)
 {
     const bool began = report.started != 0;
+    const bool is_claimed = is_there(directory_.task() / control::claim);
+    const auto job = known_.value_or(SlurmJob());
     model::ExitRecord record;
     record.by = "daemon";
-    record.cause = cause_of(*known_);
-    if (record.cause.empty() && known_->state == "CANCELLED")
-        record.cause = was_asked_to_end() ? "cancel" : "terminated";
+    record.cause = cause_of(job);
+    // What Slurm has forgotten, and was asked to end before it began, will not begin.
+    if (was_asked_to_end() && (job.state == "CANCELLED" || (!known_ && !began && !is_claimed)))
+        record.cause = "cancel";
+    if (record.cause.empty() && job.state == "CANCELLED") record.cause = "terminated";
     if (record.cause == "terminated" && !began)
         record.message = fmt::format("job {} was removed from Slurm's queue, and not by ponk; "
                                      "nothing was executed",
                                      note_.job);
-    if (record.cause.empty() && !began && known_->state == "FAILED" &&
-        !is_there(directory_.task() / control::claim)) {
+    if (record.cause.empty() && !began && !is_claimed && job.state == "FAILED") {
         record.cause = "start-failure";
         record.message = fmt::format("{}, before the run's supervisor could begin{}",
-                                     describe(note_.job, *known_),
+                                     describe(note_.job, job),
                                      last_words());
     }
     if (record.cause.empty()) return {};
