@@ -89,7 +89,7 @@ def test_what_is_pasted_waits_for_enter(prompted):
     ready(page)
     page.evaluate("""() => {
         const data = new DataTransfer();
-        data.setData('text/plain', "echo pas''ted\\necho two''lines\\n");
+        data.setData('text/plain', "echo pas''ted \\u001b[201~\\necho two''lines\\n");
         document.activeElement.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
     }""")
     until_shown(page, "two''lines")
@@ -97,8 +97,8 @@ def test_what_is_pasted_waits_for_enter(prompted):
     until_shown(page, "# end")
     until(page, "[...document.querySelectorAll('.xterm-accessibility-tree > div')].some((row) => row.textContent.trim() === 'twolines')")
     lines = [line.strip() for line in shown(page).splitlines()]
-    # Both behind the one Enter: nothing ran while it was pasted.
-    assert lines.index("pasted") == lines.index("twolines") - 1 > [at for at, line in enumerate(lines) if "# end" in line][0]
+    # Both behind the one Enter: nothing ran while it was pasted, and nothing in it ended the paste.
+    assert lines.index("pasted [201~") == lines.index("twolines") - 1 > [at for at, line in enumerate(lines) if "# end" in line][0]
 
 
 def test_an_end_is_told_and_it_starts_again(prompted):

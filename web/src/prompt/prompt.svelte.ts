@@ -2,9 +2,10 @@
 // The command prompt of this tab: one shell, which goes on while other views are looked at (docs/design/prompt.md).
 import { get, sessionToken } from '../api/client';
 import type { PromptBegun, PromptEnded, PromptOutput } from '../api/types';
+import { session } from '../session/session.svelte';
 import type { Screen } from './terminal';
 
-type Stage = 'none' | 'connecting' | 'open' | 'ended' | 'lost' | 'refused' | 'full';
+type Stage = 'none' | 'connecting' | 'open' | 'ended' | 'lost' | 'failed' | 'refused' | 'full';
 
 export const prompt = $state<{ stage: Stage; project: string; folder: string; shell: string; code: number; why: string }>({
   stage: 'none', project: '', folder: '', shell: '', code: 0, why: '',
@@ -14,6 +15,8 @@ export const prompt = $state<{ stage: Stage; project: string; folder: string; sh
 const no_session = 4401;
 const no_permission = 4403;
 const too_many = 1013;
+/** Told by the daemon, with the reason. */
+const said = [1008, 1011, 4404];
 /** A message of the page has 16 KiB at most, and a character of a text six bytes. */
 const piece = 2000;
 /** As much is shown before the daemon hears that it was: it stops at four times that. */
@@ -27,8 +30,12 @@ const say = (message: object) => {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
 };
 
-function typed(text: string): void {
+/** Half a character is none, and no text of JSON. */
+const whole = (text: string) => text.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
+
+function typed(given: string): void {
   if (prompt.stage !== 'open') return;
+  const text = whole(given);
   for (let at = 0; at < text.length;) {
     let end = Math.min(at + piece, text.length);
     // Not between the halves of a character.
@@ -68,7 +75,7 @@ function hear(mine: WebSocket, on: Screen): void {
     socket = null;
     on.freeze();
     if (prompt.stage === 'ended') return;
-    prompt.stage = code === no_permission ? 'refused' : code === too_many ? 'full' : 'lost';
+    prompt.stage = code === no_permission ? 'refused' : code === too_many ? 'full' : said.includes(code) ? 'failed' : 'lost';
     prompt.why = reason;
     // Whether the session has ended is said by any call.
     if (code === no_session) get('api/v1/ui/session').catch(() => undefined);
@@ -105,6 +112,13 @@ export function closePrompt(): void {
   screen = null;
   prompt.stage = 'none';
 }
+
+// What was on the screen is not for the next login.
+$effect.root(() => {
+  $effect(() => { if (session.who === null) closePrompt(); });
+});
+// Ctrl+W, which deletes a word in a shell, closes a tab, and the shell with it.
+addEventListener('beforeunload', (event) => { if (prompt.stage === 'open') event.preventDefault(); });
 
 /** Shows the terminal in `place`, in which it is until the returned function is called. */
 export function showIn(place: HTMLElement, out: () => void): () => void {

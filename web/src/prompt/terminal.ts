@@ -28,6 +28,11 @@ export interface Heard {
   left: () => void;
 }
 
+/** What the daemon takes. */
+const most = { columns: 1000, rows: 500 };
+/** Control characters but tab and the ends of lines: brackets around what is pasted could be closed by them. */
+const controls = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
+
 const variable = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /** The sixteen colours by the page's own. Whatever programs choose is made readable (minimumContrastRatio). */
@@ -51,8 +56,17 @@ export function openScreen(place: HTMLElement, label: string, heard: Heard): Scr
     screenReaderMode: true, cursorBlink: false, smoothScrollDuration: 0, allowProposedApi: false,
     linkHandler: { activate: () => undefined },
   });
-  const fit = new FitAddon();
-  terminal.loadAddon(fit);
+  const fitting = new FitAddon();
+  terminal.loadAddon(fitting);
+  const fit = () => {
+    const room = fitting.proposeDimensions();
+    if (room && room.cols > 0 && room.rows > 0) terminal.resize(Math.min(room.cols, most.columns), Math.min(room.rows, most.rows));
+  };
+  element.addEventListener('paste', (event) => {
+    event.preventDefault();
+    event.stopPropagation();
+    terminal.paste((event.clipboardData?.getData('text/plain') ?? '').replace(controls, ''));
+  }, { capture: true });
   terminal.attachCustomKeyEventHandler((event) => {
     const key = event.key.toLowerCase();
     if (!event.ctrlKey || event.altKey || event.metaKey) return true;
@@ -79,12 +93,12 @@ export function openScreen(place: HTMLElement, label: string, heard: Heard): Scr
   const dark = matchMedia('(prefers-color-scheme: dark)');
   addEventListener('themechange', redraw);
   dark.addEventListener('change', redraw);
-  fit.fit();
+  fit();
   return {
     element,
     size: () => ({ columns: terminal.cols, rows: terminal.rows }),
     show: (bytes, shown) => terminal.write(bytes, shown),
-    fit: () => fit.fit(),
+    fit,
     focus: () => terminal.focus(),
     name,
     freeze: () => { terminal.options.disableStdin = true; },
