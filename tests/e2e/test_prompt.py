@@ -111,7 +111,9 @@ def test_a_shell_of_the_users_own_in_the_projects_folder(page):
     # Nothing of the daemon's.
     own = pathlib.Path("/proc") / shell.ask("echo $$")[0].strip() / "fd"
     assert {os.readlink(entry).startswith("/dev/pts/") for entry in own.iterdir()} == {True}
-    assert set(re.findall(r"Sig\w+:\s+(\w+)", shell.ask("grep -E 'Sig(Ign|Blk)' /proc/self/status")[0])) == {"0" * 16}
+    # But for the two that the C library keeps to itself: whoever starts these tests may ignore them.
+    masks = re.findall(r"Sig\w+:\s+(\w+)", shell.ask("grep -E 'Sig(Ign|Blk)' /proc/self/status")[0])
+    assert [int(mask, 16) & ~(0b11 << 31) for mask in masks] == [0, 0]
     shell.type("exit 5\n")
     while not isinstance(ended := shell.next(), dict):
         pass
