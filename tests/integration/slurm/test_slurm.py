@@ -32,10 +32,11 @@ def test_contract_of_executors(cluster):
 
 
 def test_check_tells_partitions_and_whether_nodes_see_the_folder(slurm):
-    done = slurm.json("attach", "slurm", "--name", "other", "--partition", "main", "--gres", "gpu:stand:1")
+    done = slurm.json("attach", "slurm", "--name", "other", "--partition", "main,low", "--gres", "gpu:stand:1", "--qos", "any")
 
     assert done["ready"] and not done["problems"]
-    assert "partition: main\n" in (slurm.project / "aml_config/other.compute").read_text()
+    written = (slurm.project / "aml_config/other.compute").read_text()
+    assert 'partition: "main,low"\n' in written and "qos: any\n" in written
     found = done["facts"]["slurm"]
     main, low = found["partitions"]
     assert (main["name"], main["default"], main["nodes"], main["gres"]) == ("main", True, "2", "gpu:stand:2")

@@ -66,6 +66,7 @@ constexpr Option options[] = {
      .complete = Complete::file},
     {.name = "partition", .value = "NAME", .help = "Slurm partition of the runs."},
     {.name = "account", .value = "NAME", .help = "Slurm account that is charged for the runs."},
+    {.name = "qos", .value = "NAME", .help = "Slurm quality of service of the runs."},
     {.name = "gres",
      .value = "gpu[:TYPE]:N",
      .help = "GPUs that Slurm gives each run, unless 'submit --gpus' requests another number."},
@@ -159,7 +160,7 @@ Outcome check_options(const Invocation& words, config::TargetType type)
         }
     }
     if (type != config::TargetType::slurm) {
-        for (const std::string_view option : {"partition", "account", "gres"}) {
+        for (const std::string_view option : {"partition", "account", "qos", "gres"}) {
             if (words.has(option))
                 return fail_usage("'--{}' cannot be used with a {} target", option, word);
         }
@@ -207,6 +208,7 @@ Outcome run(Context& context, const Invocation& words)
     if (config::is_served(*type)) {
         for (const auto& [option, key] : {std::pair("partition", &target.slurm.partition),
                                           {"account", &target.slurm.account},
+                                          {"qos", &target.slurm.qos},
                                           {"gres", &target.slurm.gres}})
             if (const auto value = words.value(option)) *key = *value;
         const bool is_here = *type == config::TargetType::slurm && !words.has("address");
