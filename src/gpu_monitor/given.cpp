@@ -95,12 +95,7 @@ Result<> Keeper::keep_given()
         return {};
     }
     have(std::move(*given));
-    make_starter(Others::seen);
-    TRY(start());
-    report_.say("started");
-    watch();
-    judge();
-    return {};
+    return run_to_its_end();
 }
 
 }  // namespace ponk::gpu_monitor

@@ -106,6 +106,12 @@ Result<> Keeper::keep()
         return go_without(Others::hidden,
                           gpu::Verdict::not_requested,
                           "no GPU was requested, and none could be leased: " + parent_has_them());
+    return run_to_its_end();
+}
+
+// With the devices that it has.
+Result<> Keeper::run_to_its_end()
+{
     make_starter(Others::seen);
     TRY(start());
     report_.say("started");

@@ -73,6 +73,7 @@ private:
     void make_starter(Others others);
     Result<> go_without(Others others, gpu::Verdict verdict, const std::string& reason);
     Result<> keep_given();
+    Result<> run_to_its_end();
     Result<Turn> take_gpus();
     Result<Turn> wait_for_turn(const gpu::Ticket& ticket);
     Result<Turn> refuse_nested() const;
