@@ -4,8 +4,10 @@
 #include "base/text.hpp"
 #include "environment/build/build_prefix.hpp"
 #include "environment/build/preparation.hpp"
+#include "os/process.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <tuple>
 #include <unistd.h>
 
@@ -113,6 +115,39 @@ bool is_venv(const Record& record)
     return record.builder == "uv" || record.builder.starts_with("venv");
 }
 
+// What a run needs to know of one that is ready.
+Prepared describe_ready(Record record, Lock lock, os::FileLock lease)
+{
+    Prepared prepared;
+    prepared.path_front = record.prefix + "/bin";
+    prepared.variables.emplace_back(is_venv(record) ? "VIRTUAL_ENV" : "CONDA_PREFIX",
+                                    record.prefix);
+    prepared.record = std::move(record);
+    prepared.lock = std::move(lock);
+    prepared.lease = std::move(lease);
+    return prepared;
+}
+
+// Whether these packages, on the base that the record names, are what it was built from.
+bool is_built_from(const Record& record,
+                   const PackageRequest& packages,
+                   const Path& named_python,
+                   const Settings& settings)
+{
+    EnvironmentSpec spec;
+    spec.form = Form::prefix;
+    spec.platform = this_platform();
+    spec.base = record.spec.text("base");
+    spec.packages = packages;
+    if (!spec.base.empty())
+        spec.packages.channels.clear();
+    else if (spec.packages.channels.empty())
+        spec.packages.channels = settings.default_channels;
+    if (record.form != Form::prefix || !(describe(spec) == record.spec)) return false;
+    return spec.base.empty() || named_python.empty() ||
+           spec.base.ends_with(" " + named_python.native());
+}
+
 // The parts of a record that follow from the request.
 void complete(Record& record,
               const Request& request,
@@ -163,15 +198,10 @@ private:
         auto lease = TRY(cache_.lock_for_use(preparation_.id, stop_));
         auto found = TRY(look(cache_, preparation_, stop_));
         if (!found.record) return std::nullopt;
-        Prepared prepared;
-        prepared.record = std::move(*found.record);
-        prepared.lock = TRY(cache_.lock_of(preparation_.id));
+        auto prepared = describe_ready(
+            std::move(*found.record), TRY(cache_.lock_of(preparation_.id)), std::move(lease));
         TRY(cache_.note_use(preparation_.id));
         TRY(cache_.note_spec(request_.project, request_.target, describe(preparation_.spec)));
-        prepared.path_front = prepared.record.prefix + "/bin";
-        prepared.variables.emplace_back(is_venv(prepared.record) ? "VIRTUAL_ENV" : "CONDA_PREFIX",
-                                        prepared.record.prefix);
-        prepared.lease = std::move(lease);
         prepared.built = !reason_.empty();
         prepared.reason =
             prepared.built ? "built because " + reason_ : "reused: no relevant change";
@@ -294,6 +324,34 @@ Result<Prepared> prepare(const Settings& settings,
                 .map_error([&](const Error& error) { return offer_substitutes(error, request); }));
     prepared.substitutions = std::move(asked.substitutions);
     return prepared;
+}
+
+Result<std::optional<Prepared>> find_built(const Settings& settings, const Request& request)
+{
+    const auto asked = TRY(read_request(request));
+    const Cache cache(settings.home);
+    auto entries = TRY(cache.list());
+    const auto last = cache.last_spec(request.project, request.target);
+    std::error_code problem;
+    const auto named = std::filesystem::canonical(
+        os::find_program(request.interpreter, variable(settings.environment, "PATH"))
+            .value_or(Path()),
+        problem);
+    std::stable_partition(entries.begin(), entries.end(), [&last](const Entry& entry) {
+        return last && entry.record.spec == *last;
+    });
+    for (const auto& entry : entries) {
+        if (!is_built_from(entry.record, asked.packages, named, settings)) continue;
+        auto lease = TRY(cache.try_lock_for_use(entry.record.id));
+        if (!lease) continue;
+        // Looked at again behind the lock: it may have been removed meanwhile.
+        auto record = TRY(cache.find(entry.record.id));
+        if (!record || ::access(record->interpreter.c_str(), X_OK) != 0) continue;
+        auto lock = TRY(cache.lock_of(record->id));
+        TRY(cache.note_use(record->id));
+        return describe_ready(std::move(*record), std::move(lock), std::move(*lease));
+    }
+    return std::nullopt;
 }
 
 Result<Outlook> check(const Settings& settings, const Request& request, std::stop_token stop)

@@ -40,6 +40,11 @@ Result<Prepared> prepare(const Settings& settings,
                          const Progress& progress,
                          std::stop_token stop);
 
+// One that is built already and serves the request, found without starting any program: of several
+// that stand on different Pythons the one of the project's last run, else the one used last.
+// nullopt: there is none, or it is being changed.
+Result<std::optional<Prepared>> find_built(const Settings& settings, const Request& request);
+
 // What `prepare` would do now.
 struct Outlook {
     bool ready = false;

@@ -126,6 +126,17 @@ Result<os::FileLock> Cache::lock_for_use(const std::string& id, std::stop_token 
         lock_path(id), os::FileLock::Kind::shared, after(std::chrono::hours(24)), std::move(stop));
 }
 
+Result<std::optional<os::FileLock>> Cache::try_lock_for_use(const std::string& id) const
+{
+    TRY(os::make_directories(root_ / ".locks"));
+    // Who lists environments has each for a moment.
+    constexpr auto moment = std::chrono::milliseconds(50);
+    auto lock = os::FileLock::take(lock_path(id), os::FileLock::Kind::shared, after(moment), {});
+    if (lock) return std::move(*lock);
+    if (lock.error().kind() == ErrorKind::timeout) return std::nullopt;
+    return tl::unexpected(lock.error());
+}
+
 Result<os::FileLock> Cache::lock_for_change(const std::string& id,
                                             Deadline deadline,
                                             const std::function<void()>& waiting,

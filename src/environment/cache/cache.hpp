@@ -65,6 +65,8 @@ public:
     // Held while it is used. The lock belongs to the descriptor: a process that inherits it keeps
     // the environment after we are gone.
     Result<os::FileLock> lock_for_use(const std::string& id, std::stop_token stop) const;
+    // The same for who must not wait: nullopt while somebody builds or removes it.
+    [[nodiscard]] Result<std::optional<os::FileLock>> try_lock_for_use(const std::string& id) const;
     // Waits for whoever builds, uses or removes it; `waiting` is called once when it must wait.
     Result<os::FileLock> lock_for_change(const std::string& id,
                                          Deadline deadline,

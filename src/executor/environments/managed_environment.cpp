@@ -18,10 +18,8 @@ struct ReadFile {
     config::Diagnostics diagnostics;
 };
 
-Result<ReadFile> read_packages(const Job& job)
+Result<ReadFile> read_packages(const std::string& name, const Path& tree)
 {
-    const auto& name = job.spec.environment.file;
-    const auto tree = job.context.directory.work();
     config::Report report(name);
     TRY(os::contained_path(tree, name)
             .map_error(while_doing("package file {}", os::in_quotes(name))));
@@ -96,15 +94,16 @@ ground_in(const std::string& path_front,
 
 }  // namespace
 
-Result<std::optional<environment::Request>> environment_request(const Job& job)
+Result<std::optional<environment::Request>> environment_request(const RunSpec& spec,
+                                                                const Path& tree)
 {
-    const auto& wanted = job.spec.environment;
+    const auto& wanted = spec.environment;
     if (wanted.file.empty()) return std::nullopt;
-    auto conda = TRY(read_packages(job)).conda;
-    environment::Request request{.project = job.spec.project,
-                                 .target = job.spec.location.target,
+    auto conda = TRY(read_packages(wanted.file, tree)).conda;
+    environment::Request request{.project = spec.project,
+                                 .target = spec.location.target,
                                  .conda = std::move(conda),
-                                 .root = job.context.directory.work(),
+                                 .root = tree,
                                  .file = wanted.file,
                                  .interpreter = {},
                                  .image = std::nullopt,
@@ -112,9 +111,15 @@ Result<std::optional<environment::Request>> environment_request(const Job& job)
     if (wanted.substitutions == model::EnvironmentSpec::Substitutions::known)
         request.substitutions = environment::Request::Substitutions::known;
     request.gpus =
-        may_have_gpus(job.spec.resources.gpu) ? environment::Gpus::some : environment::Gpus::none;
-    if (!job.context.lock.empty())
-        request.lock =
+        may_have_gpus(spec.resources.gpu) ? environment::Gpus::some : environment::Gpus::none;
+    return request;
+}
+
+Result<std::optional<environment::Request>> environment_request(const Job& job)
+{
+    auto request = TRY(environment_request(job.spec, job.context.directory.work()));
+    if (request && !job.context.lock.empty())
+        request->lock =
             TRY(environment::parse_lock(job.context.lock)
                     .map_error(while_doing("the lock of the earlier run's environment")));
     return request;
@@ -140,7 +145,8 @@ Result<Examination> examine_environment(const Path& home,
                                         std::stop_token stop)
 {
     Examination out;
-    for (const auto& diagnostic : TRY(read_packages(job)).diagnostics) {
+    for (const auto& diagnostic :
+         TRY(read_packages(job.spec.environment.file, job.context.directory.work())).diagnostics) {
         out.remarks.push_back({diagnostic.severity == config::Severity::notice ? "note" : "warning",
                                fmt::format("{}:{}:{}: {}",
                                            diagnostic.file,

@@ -17,6 +17,9 @@ namespace ponk::executor {
 // What the run's file of packages asks for, read from the run's own copy of the project; nullopt
 // when it names none. The caller adds image or interpreter.
 Result<std::optional<environment::Request>> environment_request(const Job& job);
+// The same from any folder that has the project's files.
+Result<std::optional<environment::Request>> environment_request(const RunSpec& spec,
+                                                                const Path& tree);
 
 // Finds it or builds it; refuses to build when the run says so.
 Result<environment::Prepared> prepare_environment(const Path& home,
