@@ -21,12 +21,14 @@ namespace {
 constexpr int refused = 1;
 
 // Options of pip whose value is the next word, before and behind the name of its command.
-constexpr std::array<std::string_view, 50> with_value{"--python",
+constexpr std::array<std::string_view, 55> with_value{"--python",
                                                       "--log",
                                                       "--keyring-provider",
                                                       "--proxy",
                                                       "--retries",
+                                                      "--resume-retries",
                                                       "--timeout",
+                                                      "--default-timeout",
                                                       "--exists-action",
                                                       "--trusted-host",
                                                       "--cert",
@@ -56,6 +58,7 @@ constexpr std::array<std::string_view, 50> with_value{"--python",
                                                       "--config-setting",
                                                       "--config-settings",
                                                       "--global-option",
+                                                      "--build-option",
                                                       "--no-binary",
                                                       "--only-binary",
                                                       "--progress-bar",
@@ -70,7 +73,36 @@ constexpr std::array<std::string_view, 50> with_value{"--python",
                                                       "--find-links",
                                                       "-d",
                                                       "--dest",
+                                                      "-w",
+                                                      "--wheel-dir",
                                                       "--uploaded-prior-to"};
+
+// Options without a value that share their beginning with some of those.
+constexpr std::array<std::string_view, 14> without_value{"--pre",
+                                                         "--prefer-binary",
+                                                         "--require-hashes",
+                                                         "--require-virtualenv",
+                                                         "--require-venv",
+                                                         "--isolated",
+                                                         "--use-pep517",
+                                                         "--user",
+                                                         "--upgrade",
+                                                         "--no-build-isolation",
+                                                         "--no-cache-dir",
+                                                         "--check-build-dependencies",
+                                                         "--compile",
+                                                         "--force-reinstall"};
+
+// As pip reads them: a long one may be shortened as long as it could be no other.
+bool takes_next_word(const std::string& word)
+{
+    const auto named = [&word](std::string_view name) { return name == word; };
+    if (std::ranges::any_of(with_value, named)) return true;
+    if (!word.starts_with("--") || word.find('=') != std::string::npos) return false;
+    if (std::ranges::any_of(without_value, named)) return false;
+    const auto begins = [&word](std::string_view name) { return name.starts_with(word); };
+    return std::ranges::any_of(with_value, begins) && std::ranges::none_of(without_value, begins);
+}
 
 struct Call {
     std::string command;
@@ -86,7 +118,7 @@ Call call_of(const std::vector<std::string>& words)
         if (!only_operands && word == "--") {
             only_operands = true;
         } else if (!only_operands && word.size() > 1 && word.front() == '-') {
-            if (std::find(with_value.begin(), with_value.end(), word) != with_value.end()) ++at;
+            if (takes_next_word(word)) ++at;
         } else if (call.command.empty()) {
             call.command = word;
         } else {
@@ -123,7 +155,9 @@ PipAdvice advise_on_pip(const std::vector<std::string>& words, const std::string
 {
     PipAdvice advice;
     const auto call = call_of(words);
-    const bool changes = call.command == "install" || call.command == "uninstall";
+    // Wherever the word is: an option that is not known here may have moved the command.
+    const bool changes = std::ranges::any_of(
+        words, [](const std::string& word) { return word == "install" || word == "uninstall"; });
     if (changes && !built_from.empty()) {
         advice.refusal = fmt::format(
             "ponk: this environment is built from '{}', and other runs use it: nothing is changed\n"

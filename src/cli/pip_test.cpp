@@ -26,6 +26,11 @@ TEST(Pip, FindsThemWhereverAndHoweverTheyAreWritten)
     EXPECT_TRUE(refuses({"--proxy", "p", "install", "--index-url", "x", "cntk-gpu"}));
     EXPECT_TRUE(refuses({"install", "--", "tensorflow-gpu[x]>=1.0; python_version < '3.7'"}));
     EXPECT_TRUE(refuses({"download", "tensorflow-gpu"}));
+    EXPECT_TRUE(refuses({"--resume-retries", "3", "install", "tensorflow-gpu"}));
+    EXPECT_TRUE(refuses({"--default-timeout", "3", "install", "tensorflow-gpu"}));
+    EXPECT_TRUE(refuses({"wheel", "-w", "folder", "tensorflow-gpu"}));
+    EXPECT_TRUE(refuses({"--prox", "p", "install", "tensorflow-gpu"}));
+    EXPECT_TRUE(refuses({"--proxy=p", "install", "--pre", "tensorflow-gpu"}));
 }
 
 TEST(Pip, IsLeftAloneOtherwise)
@@ -36,6 +41,8 @@ TEST(Pip, IsLeftAloneOtherwise)
     EXPECT_FALSE(refuses({"install", "tensorflow"}));
     EXPECT_FALSE(refuses({"install", "./tensorflow-gpu"}));
     EXPECT_FALSE(refuses({"install", "-t", "tensorflow-gpu", "numpy"}));
+    EXPECT_FALSE(refuses({"wheel", "--wheel-dir", "tensorflow-gpu", "numpy"}));
+    EXPECT_FALSE(refuses({"install", "--targ", "tensorflow-gpu", "numpy"}));
     EXPECT_FALSE(refuses({"install", "tensorflow_gpu-1.4.0-cp36-cp36m-manylinux1_x86_64.whl"}));
 }
 
@@ -50,6 +57,7 @@ TEST(Pip, DoesNotChangeAnEnvironmentThatRunsShare)
 {
     EXPECT_TRUE(refuses({"install", "numpy"}, "requirements.txt"));
     EXPECT_TRUE(refuses({"uninstall", "numpy"}, "requirements.txt"));
+    EXPECT_TRUE(refuses({"--new-option", "x", "install", "numpy"}, "requirements.txt"));
     EXPECT_FALSE(refuses({"list"}, "requirements.txt"));
 }
 
