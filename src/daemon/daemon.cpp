@@ -39,6 +39,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <functional>
 #include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -143,14 +144,15 @@ bool program_is_gone(bool pinned)
 
 constexpr auto idle_without_program = std::chrono::milliseconds(3s).count();
 
-// The daemon's main thread: waits for a reason to end.
+// The daemon's main thread: waits for a reason to end. `tidy` is called each second.
 std::string wait_for_end(const Options& options,
                          const Signals& signals,
                          const os::Bell& stop_bell,
                          const HomeWatch& home,
                          const net::Server& server,
                          const api::Endpoints& endpoints,
-                         engine::Engine& engine)
+                         engine::Engine& engine,
+                         const std::function<void()>& tidy)
 {
     auto quiet_since = boot_milliseconds();
     auto idle_since = quiet_since;
@@ -167,6 +169,7 @@ std::string wait_for_end(const Options& options,
         if (woken && *woken == 0) return "signal";
         if (woken && *woken == 1) return "asked to stop";
         if (woken) home.silence();
+        tidy();
         if (const auto failure = engine.context().history.failure())
             return "the database can no longer be used: " + failure->message();
         const auto now = boot_milliseconds();
@@ -434,7 +437,11 @@ Result<> run(const Options& options)
         log_line(fmt::format(
             "version {} serves {} {}", own_version(), socket.native(), endpoints.uri()));
         if (options.on_ready) options.on_ready(endpoints.addresses);
-        reason = wait_for_end(options, signals, stop_bell, home, server, endpoints, engine);
+        reason = wait_for_end(options, signals, stop_bell, home, server, endpoints, engine, [&] {
+            services->prompts->tidy([&sessions](const std::string& id) {
+                return sessions->find_by_id(id).has_value();
+            });
+        });
         // Whatever hangs, we end: everything that counts is on disk already.
         ::alarm(10);
         os::sleep_for(30ms, {});  // the answer to the one who asked us to stop

@@ -2,6 +2,7 @@
 #include "os/terminal.hpp"
 
 #include "base/text.hpp"
+#include "os/directory.hpp"
 #include "os/file.hpp"
 
 #include <algorithm>
@@ -11,8 +12,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
+#include <map>
+#include <optional>
 #include <poll.h>
+#include <set>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -46,18 +49,28 @@ struct Process {
     bool has_ended = false;
     pid_t parent = -1;
     pid_t session = -1;
+    std::int64_t began = 0;  // in the kernel's ticks: with the number it names one process for ever
 };
 
-// /proc/PID/stat: the name, in brackets, may have any characters.
-Process look_at(pid_t pid)
+// /proc/PID/stat: the name, in brackets, may have any characters. One that is gone does not live.
+Result<Process> look_at(pid_t pid)
 {
-    const auto text = read_file_if_any(fmt::format("/proc/{}/stat", pid), 4096);
-    if (!text || !*text) return {};
-    const auto name_end = (*text)->rfind(')');
-    if (name_end == std::string::npos) return {};
-    const auto words = split((*text)->substr(std::min(name_end + 2, (*text)->size())), ' ');
-    // State, parent, group, session.
-    if (words.size() < 4) return {};
+    const auto name = fmt::format("/proc/{}/stat", pid);
+    const auto gone = [](int problem) { return problem == ENOENT || problem == ESRCH; };
+    const Fd file(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file && gone(errno)) return Process{};
+    if (!file) return fail_errno(errno, "look at process {}", pid);
+    std::array<char, 1024> block;
+    const auto got = ::read(file.get(), block.data(), block.size());
+    if (got < 0 && gone(errno)) return Process{};
+    if (got < 0) return fail_errno(errno, "look at process {}", pid);
+    const std::string_view text(block.data(), static_cast<std::size_t>(got));
+    const auto name_end = text.rfind(')');
+    if (name_end == std::string_view::npos) return Process{};
+    const auto words = split(text.substr(std::min(name_end + 2, text.size())), ' ');
+    // State, parent, group, session; the last is the 22nd, where the number is the first.
+    constexpr std::size_t began_at = 19;
+    if (words.size() <= began_at) return Process{};
     Process process;
     process.has_ended = words[0] == "Z";
     process.lives = !process.has_ended && words[0] != "X";
@@ -66,6 +79,7 @@ Process look_at(pid_t pid)
     };
     number(1, process.parent);
     number(3, process.session);
+    process.began = parse_integer(words[began_at]).value_or(0);
     return process;
 }
 
@@ -125,6 +139,14 @@ void type(const Fd& ours, std::string_view& bytes)
     }
 }
 
+void drop_typed(const Fd& ours)
+{
+    // What is on its way, then what waits for a program on the other side.
+    ::tcflush(ours.get(), TCOFLUSH);
+    const Fd theirs(::ioctl(ours.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+    if (theirs) ::tcflush(theirs.get(), TCIFLUSH);
+}
+
 Awaited wait_for(const Fd& ours,
                  Awaited awaited,
                  std::span<const int> others,
@@ -146,44 +168,105 @@ Awaited wait_for(const Fd& ours,
 
 namespace {
 
-template <class Action>
-void for_each_process(const Action& action)
+Result<std::vector<pid_t>> all_processes()
 {
-    std::error_code problem;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc", problem)) {
-        const auto name = entry.path().filename().native();
+    std::vector<pid_t> all;
+    for (const auto& entry : TRY(list_directory(Path("/proc")))) {
+        const auto& name = entry.name;
         pid_t pid = 0;
         const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
-        if (parsed.ec == std::errc() && parsed.ptr == name.data() + name.size()) action(pid);
+        if (parsed.ec == std::errc() && parsed.ptr == name.data() + name.size()) all.push_back(pid);
     }
+    return all;
+}
+
+// Whether it lives and is of that session; then it has got the signal.
+Result<bool> signal_member(pid_t pid, pid_t session, int number)
+{
+    const auto first = TRY(look_at(pid));
+    if (!first.lives || first.session != session) return false;
+    // Looked at again behind the descriptor: by then the number may be somebody else's.
+    const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (!pidfd && errno == ESRCH) return false;
+    if (!pidfd) return fail_errno(errno, "reach process {}", pid);
+    const auto second = TRY(look_at(pid));
+    if (!second.lives || second.session != session) return false;
+    if (number != 0) {
+        send(pidfd.get(), number);
+        send(pidfd.get(), SIGCONT);
+    }
+    return true;
 }
 
 }  // namespace
 
-std::size_t signal_session(pid_t session, int number)
+Result<std::size_t> signal_session(pid_t session, int number)
 {
+    if (number != 0 && session > 1) {
+        // These need no descriptor, which may be what is missing.
+        for (const pid_t whom : {session, -session}) {
+            ::kill(whom, number);
+            ::kill(whom, SIGCONT);
+        }
+    }
     std::size_t living = 0;
-    for_each_process([&](pid_t pid) {
-        if (const auto first = look_at(pid); !first.lives || first.session != session) return;
-        // Looked at again behind the descriptor: by then the number may be somebody else's.
-        const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-        if (!pidfd || look_at(pid).session != session) return;
-        ++living;
-        if (number == 0) return;
-        send(pidfd.get(), number);
-        send(pidfd.get(), SIGCONT);
-    });
+    std::optional<Error> problem;
+    for (const pid_t pid : TRY(all_processes())) {
+        // The others are reached all the same.
+        const auto is_member = signal_member(pid, session, number);
+        if (is_member)
+            living += *is_member ? 1U : 0U;
+        else
+            problem = is_member.error();
+    }
+    if (problem) return tl::unexpected(*problem);
     return living;
 }
 
 void reap_session(pid_t session)
 {
-    for_each_process([session](pid_t pid) {
+    const auto all = all_processes();
+    if (!all) return;
+    for (const pid_t pid : *all) {
         const auto process = look_at(pid);
-        if (process.session == session && process.has_ended && process.parent == ::getpid() &&
-            pid != session)
+        if (process && process->session == session && process->has_ended &&
+            process->parent == ::getpid() && pid != session)
             ::waitpid(pid, nullptr, WNOHANG);
-    });
+    }
+}
+
+namespace {
+
+// Only of a process that lives: of one that has ended it is empty.
+bool has_variable(pid_t pid, const std::string& word)
+{
+    constexpr std::uint64_t longest_environment = std::uint64_t{4} << 20;
+    const auto text = read_file(fmt::format("/proc/{}/environ", pid), longest_environment);
+    if (!text) return false;
+    const auto words = split(*text, '\0');
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+std::size_t Strays::look(const std::set<pid_t>& others)
+{
+    const auto all = all_processes();
+    if (!all) return known_.size();
+    std::map<pid_t, std::int64_t> still_there;
+    for (const pid_t pid : *all) {
+        const auto process = look_at(pid);
+        if (!process || process->parent != ::getpid() || others.contains(pid)) continue;
+        const auto known = known_.find(pid);
+        const bool is_known = known != known_.end() && known->second == process->began;
+        if (is_known && process->has_ended) {
+            ::waitpid(pid, nullptr, WNOHANG);
+        } else if (is_known || (process->lives && has_variable(pid, word_))) {
+            still_there.emplace(pid, process->began);
+        }
+    }
+    known_ = std::move(still_there);
+    return known_.size();
 }
 
 }  // namespace ponk::os

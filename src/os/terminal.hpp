@@ -6,10 +6,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
+#include <utility>
 
 // Terminals that programs of ours believe to sit at, and the sessions of such programs.
 namespace ponk::os {
@@ -35,6 +39,9 @@ bool read_shown(const Fd& ours, std::string& out, std::size_t limit);
 // Takes what the terminal has room for away from the beginning of `bytes`.
 void type(const Fd& ours, std::string_view& bytes);
 
+// Forgets what was typed and not read, so that a key behind it arrives.
+void drop_typed(const Fd& ours);
+
 // What is waited for.
 struct Awaited {
     bool shows = false;  // something to be read
@@ -47,12 +54,28 @@ Awaited wait_for(const Fd& ours,
                  std::span<const int> others,
                  std::chrono::milliseconds limit);
 
-// Sends a signal to all processes of a session that live, and returns how many these are. The
-// number is that of its first process, which nobody has reaped yet. Stopped ones go on, so that
-// they hear of it.
-std::size_t signal_session(pid_t session, int number);
+// Sends a signal to all processes of a session that live, and returns how many these are; an error
+// when not all could be looked at: then nobody knows whether one lives. The number is that of its
+// first process, which nobody has reaped yet, so that it and its group are always reached. Stopped
+// ones go on, so that they hear of it.
+Result<std::size_t> signal_session(pid_t session, int number);
 // Takes away the remains of those of its processes that became our children and have ended; not
 // those of the first.
 void reap_session(pid_t session);
+
+// Processes that left their session, lost their parent and so became our children, known by a
+// variable that they began with. Nobody else takes their remains away.
+class Strays {
+public:
+    explicit Strays(std::string word) : word_(std::move(word)) {}  // "NAME=VALUE"
+    // Remembers those that live, takes away those of them that have ended, and returns how many
+    // live. `others` are children with that variable that somebody else takes care of. One that
+    // ends before it was seen stays as it is.
+    std::size_t look(const std::set<pid_t>& others);
+
+private:
+    std::string word_;
+    std::map<pid_t, std::int64_t> known_;
+};
 
 }  // namespace ponk::os

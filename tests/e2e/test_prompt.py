@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,6 +45,13 @@ class Shell:
 
     def type(self, text):
         self.socket.send({"input": text})
+
+    def end(self):
+        """Lets the shell end; what it said of that."""
+        self.type("exit 0\n")
+        while isinstance(said := self.next(), bytes):
+            pass
+        return said["ended"]
 
     def ask(self, command):
         """What a command prints, both streams, and its code. The marks are put together by the shell: their echo is another text."""
@@ -144,6 +152,17 @@ def test_an_environment_of_the_project_is_the_python(page):
     assert shell.ask("echo $VIRTUAL_ENV")[0].strip() == str(page.ponk.project / ".venv")
 
 
+def test_a_python_that_hangs_holds_nothing_up(page):
+    """It is found, and not started: not even to learn its version."""
+    started = page.ponk.project.parent / "started"
+    python = page.ponk.write(".venv/bin/python", f"#!/bin/sh\n: >'{started}'\nexec sleep 1000\n")
+    python.chmod(0o755)
+    page.ponk.write(".venv/pyvenv.cfg", "home = /usr/bin\n")
+    shells = [page.open() for _ in range(3)]
+    assert {shell.begun["python"] for shell in shells} == {str(python)}
+    assert not started.exists()
+
+
 def test_packages_that_are_not_installed_yet_are_told(page):
     page.ponk.write("requirements.txt", "tinytool==1.0\n")
     shell = page.open()
@@ -166,8 +185,12 @@ def test_an_environment_that_ponk_built_is_used_and_not_changed(page, tmp_path):
     said, code = shell.ask("pip install tinytool")
     assert code == 1 and "built from 'requirements.txt'" in said
     assert shell.ask("pip list | grep tinytool")[0].split() == ["tinytool", "1.0"]
-    # Nor is it removed meanwhile.
-    assert page.ponk.run("environment", "remove", page.ponk.json("environment", "list")[0]["id"], code=None).returncode != 0
+    assert shell.ask("echo $VIRTUAL_ENV")[0].startswith(f"{page.ponk.home}/envs/")
+    # Nor is it removed meanwhile, but afterwards.
+    environment = page.ponk.json("environment", "list")[0]["id"]
+    assert page.ponk.run("environment", "remove", environment, code=None).returncode != 0
+    shell.end()
+    page.ponk.run("environment", "remove", environment)
 
 
 def test_pip_tells_of_packages_that_are_gone(page):
@@ -237,18 +260,85 @@ def test_a_flood_waits_for_the_page_and_ctrl_c_arrives(page):
     shell = page.open()
     shell.ask("true")
     shell.type("yes\n")
-    # Not taken: no more than the window comes, however long one waits.
+    # Not taken: no more than the window comes.
     shown, window = 0, 128 * 1024
-    shell.socket.socket.settimeout(3)
+    while shown < window - 1:
+        shown += len(base64.b64decode(shell.socket.receive()["output"]))
+    assert shown <= window
+    # Nothing comes behind it; this waits for what must not be there, and not for what must.
+    shell.socket.socket.settimeout(1)
     with pytest.raises(TimeoutError):
-        while True:
-            shown += len(base64.b64decode(shell.socket.receive()["output"]))
-    assert window - 1 <= shown <= window
+        shown += len(base64.b64decode(shell.socket.receive()["output"]))
     shell.socket.socket.settimeout(120)
     shell.type("\x03")
     shell.taken += shown
     shell.socket.send({"taken": shell.taken})
     assert shell.ask("echo after")[0] == "after\n"
+
+
+def test_a_long_paste_is_read_and_what_nobody_reads_is_dropped(page):
+    shell = page.open()
+    shell.ask("true")
+    # More than is kept for a program in all, but not at once.
+    shell.type("stty -echo -icanon; echo rea''dy; for i in 1 2 3 4 5; do head -c 500000 | wc -c; done; stty sane\n")
+    shell.until(b"ready\r\n")
+    for _ in range(5):
+        for _ in range(50):
+            shell.type("x" * 10_000)
+        assert b"dropped" not in shell.until(b"500000")
+    shell.type("sh -c 'echo sleep\"\"ing; exec sleep 1000'\n")
+    shell.until(b"sleeping\r\n")
+    for _ in range(150):
+        shell.type("echo not this\n" * 700)
+    shell.until(b"bytes of typed text were dropped: the program does not read")
+    # Ctrl-C is not behind it.
+    shell.type("\x03")
+    assert shell.ask("echo after")[0] == "after\n"
+
+
+def test_who_left_the_prompt_leaves_nothing_behind(page):
+    """The daemon takes the remains of processes that began a session of their own."""
+    shell = page.open()
+    name = str(page.ponk.project / "stray")
+    pid = int(shell.ask(f"setsid -f sh -c 'echo $$ >{name}; exec sleep 1000' >/dev/null 2>&1 </dev/null; until [ -s {name} ]; do sleep 0.05; done; cat {name}")[0])
+    daemon = page.ponk.json("daemon", "status")["pid"]
+    assert (pathlib.Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[1] == str(daemon)
+    time.sleep(2.5)  # it is looked for each second
+    shell.end()
+    os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + 60
+    while (pathlib.Path("/proc") / str(pid)).exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_program_that_was_replaced_is_the_new_one(ponk, tmp_path):
+    """The daemon goes on with the file of before, whose name the kernel marks as deleted."""
+    program = tmp_path / "bin" / "ponk"
+    program.parent.mkdir()
+    shutil.copy(ponk.program, program)
+    ponk.program = str(program)
+    page = Prompted(ponk)
+    shutil.copy(program, tmp_path / "next")
+    os.replace(tmp_path / "next", program)
+    shell = page.open()
+    assert os.readlink(shell.ask("command -v ponk")[0].strip()) == str(program)
+    assert shell.ask("ponk version")[1] == 0
+    program.rename(tmp_path / "elsewhere")
+    shell = page.open()
+    assert "the program that the daemon was started from is gone" in shell.until(b"\r\n").decode()
+    assert shell.ask("command -v az")[1] != 0
+    # For what else uses it.
+    (tmp_path / "elsewhere").rename(program)
+
+
+def test_a_home_that_path_cannot_lead_to_is_told(ponk):
+    ponk.home = ponk.home.parent / "ho:me"
+    ponk.environment["PONK_HOME"] = str(ponk.home)
+    page = Prompted(ponk)
+    socket = WebSocket(page.port, path="/api/v1/ui/prompt")
+    socket.send({"hello": page.session, "project": page.project, "columns": 80, "rows": 24})
+    assert socket.closed() == 1011
 
 
 def test_it_is_in_the_audit_log(page):

@@ -32,19 +32,23 @@ constexpr int done = 1000;
 constexpr JsonLimits message_limits{.depth = 4, .bytes = 16 * 1024, .values = 100};
 // As much is shown in one message.
 constexpr std::int64_t piece = 16 * 1024;
-constexpr int most_columns = 1000;
-constexpr int most_rows = 500;
+constexpr std::int64_t most_columns = 1000;
+constexpr std::int64_t most_rows = 500;
+// When nobody of the session lives, what others write on the terminal is none of the shell.
+constexpr std::int64_t most_after_end = 64 * 1024;
+constexpr char interrupt = '\x03';
 
+// One that is larger than any screen is as large as may be.
 std::optional<os::TerminalSize> size_of(const Json& message)
 {
     const auto& columns = message["columns"];
     const auto& rows = message["rows"];
-    const auto fits = [](const Json& value, int most) {
-        return value.is_integer() && value.as_integer() >= 1 && value.as_integer() <= most;
+    const auto is_size = [](const Json& value) {
+        return value.is_integer() && value.as_integer() >= 1;
     };
-    if (!fits(columns, most_columns) || !fits(rows, most_rows)) return std::nullopt;
-    return os::TerminalSize{static_cast<int>(columns.as_integer()),
-                            static_cast<int>(rows.as_integer())};
+    if (!is_size(columns) || !is_size(rows)) return std::nullopt;
+    return os::TerminalSize{static_cast<int>(std::min(columns.as_integer(), most_columns)),
+                            static_cast<int>(std::min(rows.as_integer(), most_rows))};
 }
 
 class PromptDialogue final : public net::Dialogue {
@@ -57,7 +61,9 @@ public:
     // What is open on it ends with the socket; nobody waits for that here.
     ~PromptDialogue() override
     {
-        if (shell_) shell_->close();
+        if (shell_) shell_->leave();
+        shell_.reset();
+        services_.prompts->forget_ended();
     }
     PromptDialogue(const PromptDialogue&) = delete;
     PromptDialogue& operator=(const PromptDialogue&) = delete;
@@ -84,7 +90,6 @@ public:
     {
         if (!closing_ && !shell_ && Clock::now() >= hello_until_)
             end(no_session, "nobody said whose connection this is");
-        // Asked before anything is said: nothing is shown to a session that has ended.
         if (!closing_ && shell_) look_at_session();
         if (closing_) return Step::end;
         if (!shell_) return Step::waiting;
@@ -93,6 +98,7 @@ public:
             return Step::message;
         }
         if (!typed_.empty()) shell_->type(typed_);
+        if (dropped_ > 0 && first_.empty()) note_dropped();
         return next_shown(out);
     }
 
@@ -121,6 +127,7 @@ private:
         const auto text = message.text("hello");
         const auto session =
             services_.sessions == nullptr ? std::nullopt : services_.sessions->find(text);
+        look_at_ = Clock::now() + options_.session_interval;
         if (!session) {
             refused(401);
             return end(no_session, "the session is unknown or has ended");
@@ -147,26 +154,29 @@ private:
         std::error_code problem;
         if (!std::filesystem::is_directory(*folder, problem))
             return end(no_project, "there is no folder " + os::in_quotes(*folder));
+        // First of all, so that no more are begun at once than may be open.
+        auto seat = services_.prompts->reserve();
+        if (!seat) return end_unopened(seat.error());
         auto place = make_prompt_place(services_, *folder, right);
         if (!place) return end(failed, place.error().message());
         PromptShell::Start start;
-        start.command = place->command;
+        start.command = std::move(place->command);
+        const auto shell_name = os::Path(start.command.argv[0]).filename().native();
         start.size = size;
         start.ring = ring_;
         start.may_go_on = [sessions = services_.sessions, id = session_] {
             return sessions->find_by_id(id).has_value();
         };
-        start.ended = [log = services_.audit, record = record_of("ended"), lease = place->lease](
-                          os::Exit exit) mutable {
+        start.ended = [log = services_.audit, record = record_of("ended")](os::Exit exit) mutable {
             record.object.set("code", exit.status());
             record.time = wall_milliseconds();
             if (log != nullptr) log->write(std::move(record));
         };
-        auto shell = services_.prompts->open(std::move(start));
-        if (!shell) {
-            const bool full = shell.error().kind() == ErrorKind::conflict;
-            return end(full ? too_many : failed, shell.error().message());
-        }
+        start.kept = std::move(place->kept);
+        // It may have ended while the place was looked for.
+        if (!start.may_go_on()) return end(no_session, "the session has ended");
+        auto shell = services_.prompts->open(std::move(*seat), std::move(start));
+        if (!shell) return end_unopened(shell.error());
         shell_ = std::move(*shell);
         if (services_.audit != nullptr) services_.audit->write(record_of("opened"));
         first_ = place->first_line + "\r\n";
@@ -175,8 +185,13 @@ private:
                         JsonObject{{"session", session_},
                                    {"version", own_version()},
                                    {"folder", folder->native()},
-                                   {"shell", os::Path(place->command.argv[0]).filename().native()},
+                                   {"shell", shell_name},
                                    {"python", place->python.empty() ? Json() : place->python}}}});
+    }
+
+    void end_unopened(const Error& error)
+    {
+        end(error.kind() == ErrorKind::conflict ? too_many : failed, error.message());
     }
 
     // What is noted of it: nothing that is typed or shown.
@@ -210,16 +225,33 @@ private:
         audited.refused(answer);
     }
 
+    // As often as the shell's own thread does, and when that has ended it, which tells why.
     void look_at_session()
     {
+        if (Clock::now() < look_at_ && !shell_->exit()) return;
+        look_at_ = Clock::now() + options_.session_interval;
         if (!services_.sessions->find_by_id(session_)) end(no_session, "the session has ended");
     }
 
-    void type(const std::string& text)
+    void type(std::string_view text)
     {
-        if (typed_.size() + text.size() > options_.most_typed)
-            return end(wrong_message, "more is typed than is read");
-        typed_ += text;
+        // Ctrl-C is for the program that does not read what was typed before.
+        if (text.ends_with(interrupt)) {
+            typed_.clear();
+            shell_->drop_typed();
+        }
+        const auto room = options_.most_typed - std::min(options_.most_typed, typed_.size());
+        const auto fits = std::min(room, text.size());
+        typed_ += text.substr(0, fits);
+        dropped_ += text.size() - fits;
+        if (!typed_.empty()) shell_->type(typed_);
+    }
+
+    void note_dropped()
+    {
+        first_ += fmt::format(
+            "\r\nponk: {} bytes of typed text were dropped: the program does not read\r\n",
+            std::exchange(dropped_, 0));
     }
 
     void taken(std::int64_t bytes)
@@ -237,7 +269,11 @@ private:
         auto bytes = std::exchange(first_, {});
         // Asked before the last bytes are read: what comes behind the answer is none of the shell.
         const auto exit = shell_->exit();
-        if (bytes.empty()) shell_->read(bytes, static_cast<std::size_t>(room));
+        if (bytes.empty()) {
+            const auto wanted = exit ? std::min(room, most_after_end - after_end_) : room;
+            if (wanted > 0) shell_->read(bytes, static_cast<std::size_t>(wanted));
+            if (exit) after_end_ += static_cast<std::int64_t>(bytes.size());
+        }
         if (!bytes.empty()) {
             shown_ += static_cast<std::int64_t>(bytes.size());
             out = to_json(JsonObject{{"output", to_base64(bytes)}});
@@ -249,6 +285,7 @@ private:
             return Step::end;
         }
         said_end_ = true;
+        shell_->leave();
         out = to_json(JsonObject{
             {"ended",
              JsonObject{
@@ -268,8 +305,11 @@ private:
     std::string project_;
     std::shared_ptr<PromptShell> shell_;  // once it is known whose it is
     std::string greeting_;
-    std::string first_;  // our own words, shown before those of the shell
-    std::string typed_;  // and not read yet
+    std::string first_;           // our own words, shown before those of the shell
+    std::string typed_;           // and not read yet
+    std::size_t dropped_ = 0;     // of what was typed, and not told yet
+    Clock::time_point look_at_;   // at the session
+    std::int64_t after_end_ = 0;  // bytes read since nobody of the session lives
     std::int64_t shown_ = 0;
     std::int64_t taken_ = 0;
     bool said_end_ = false;

@@ -3,11 +3,11 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "engine/run/examine_environment.hpp"
-#include "environment/cache/cache.hpp"
+#include "engine/run/find_python.hpp"
 #include "executor/environments/environment.hpp"
 #include "executor/environments/managed_environment.hpp"
 #include "os/carried_program.hpp"
+#include "os/file_lock.hpp"
 #include "os/variables.hpp"
 
 #include <cerrno>
@@ -23,9 +23,9 @@ constexpr const char* usual_path = "/usr/local/bin:/usr/bin:/bin";
 struct Python {
     std::string program;
     std::string why;
-    std::string prefix;      // of the user's own environment
-    std::string built_from;  // the file of the project, where ponk has built it
-    std::string id;          // of that environment
+    std::string prefix = {};      // of the user's own environment
+    std::string built_from = {};  // the file of the project, where ponk has built it
+    std::optional<environment::Prepared> built = {};
 };
 
 std::string path_of(const std::vector<std::string>& environment)
@@ -57,35 +57,30 @@ Python choose_python(const Services& services,
     request.id = RunId::make();
     request.project = project.native();
     request.purpose = model::Policy::Purpose::prepare;
-    const auto outlook =
-        engine::examine_environment(services.context(), request, {environment, 022}, {});
-    if (!outlook) {
+    auto found = engine::find_python(services.context(), request, {environment, 022});
+    if (!found) {
         return python_on_path(
             environment,
             fmt::format("the Python on PATH, because runs on 'local' would not start: {}",
-                        first_line_of(outlook.error().message())));
+                        first_line_of(found.error().message())));
     }
-    const auto& spec = outlook->run.spec;
-    const auto& found = outlook->found;
-    if (!spec.environment.file.empty() && !found.ready) {
+    const auto& wanted = found->spec.environment;
+    const bool is_here =
+        found->spec.location.kind == model::Location::Kind::here && !found->spec.runtime.container;
+    if (is_here && !wanted.file.empty() && !found->built) {
         return python_on_path(
             environment,
             fmt::format("the Python on PATH, because the packages of '{}' are not installed yet: "
                         "'ponk experiment prepare -c local' installs them",
-                        printable(spec.environment.file)));
+                        printable(wanted.file)));
     }
-    Python python{.program = found.interpreter,
-                  .why = spec.environment.choice,
-                  .prefix = spec.environment.prefix,
-                  .built_from = spec.environment.file,
-                  .id = spec.environment.file.empty() ? "" : found.id};
-    // Relative to the project; the copy that was examined is gone.
-    if (const auto& given = spec.program.interpreter;
-        given.find('/') != std::string::npos && !os::Path(given).is_absolute())
-        python.program = (project / given).native();
-    if (spec.runtime.container || ::access(python.program.c_str(), X_OK) != 0)
+    if (::access(found->interpreter.c_str(), X_OK) != 0)
         return python_on_path(environment, "the Python on PATH");
-    return python;
+    return {.program = found->interpreter,
+            .why = wanted.choice,
+            .prefix = wanted.prefix,
+            .built_from = wanted.file,
+            .built = std::move(found->built)};
 }
 
 struct File {
@@ -98,14 +93,27 @@ std::string wrapper(const std::string& words)
     return "#!/bin/sh\nexec " + words + " \"$@\"\n";
 }
 
+// Where this program is. After an upgrade the kernel says of the file of old that it was deleted,
+// and a new one is in its place; empty: there is none.
+std::string path_of_ponk()
+{
+    constexpr std::string_view deleted = " (deleted)";
+    auto path = os::own_program().native();
+    if (path.ends_with(deleted) && ::access(path.c_str(), X_OK) != 0)
+        path.resize(path.size() - deleted.size());
+    return path.starts_with('/') && ::access(path.c_str(), X_OK) == 0 ? path : "";
+}
+
 std::vector<File> files_for(const Python& python, const std::string& ponk)
 {
-    std::vector<File> files{{"ponk", ponk}, {"az", ponk}};
+    std::vector<File> files;
+    if (!ponk.empty()) files = {{"ponk", ponk}, {"az", ponk}};
     if (python.program.empty()) return files;
     // A link would lead a Python out of its virtual environment.
     const auto program = shell_word(python.program);
     for (const char* name : {"python", "python3"})
         files.push_back({name, wrapper(program)});
+    if (ponk.empty()) return files;
     files.push_back({"ponk-pip", ponk});
     for (const char* name : {"pip", "pip3"}) {
         files.push_back(
@@ -142,30 +150,34 @@ Result<> put(const os::Path& folder, const File& file)
 }
 
 // By content: prompts of several projects do not change each other's programs.
-Result<os::Path> put_tools(const os::Path& home, const Python& python)
+Result<std::shared_ptr<const os::Path>>
+put_tools(const Services& services, const Python& python, const std::string& ponk)
 {
-    const auto files = files_for(python, os::own_program().native());
+    const auto& home = services.context().home;
+    if (home.native().find(':') != std::string::npos) {
+        return fail(ErrorKind::invalid_argument,
+                    "PONK_HOME has a colon, so that PATH cannot lead to it: {}",
+                    os::in_quotes(home));
+    }
+    const auto files = files_for(python, ponk);
     std::string all;
     for (const auto& file : files)
         all += file.name + '\0' + file.text + '\0';
-    const auto folder = home / "prompt" / sha256(all).text().substr(0, 16);
-    TRY(os::make_directories(folder));
-    for (const auto& file : files)
-        TRY(put(folder, file));
-    TRY(put(folder, {bash_settings_name, bash_settings(folder)}));
-    return folder;
+    return services.prompts->keep_tools(
+        home / "prompt",
+        sha256(all).text().substr(0, 16),
+        [&files](const os::Path& folder) -> Result<> {
+            TRY(os::make_directories(folder));
+            for (const auto& file : files)
+                TRY(put(folder, file));
+            return put(folder, {bash_settings_name, bash_settings(folder)});
+        });
 }
 
 std::vector<std::string> ground_of(const Python& python, const std::vector<std::string>& own)
 {
-    executor::Environment ground(executor::ground_of_own(python.prefix, own));
-    if (python.built_from.empty()) return ground.words();
-    // The user's own Python must not shine through.
-    for (const char* name : {"PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV"})
-        ground.unset(name);
-    ground.set("PATH",
-               os::Path(python.program).parent_path().native() + ":" + path_of(ground.words()));
-    return ground.words();
+    return python.built ? executor::ground_of(*python.built, own)
+                        : executor::ground_of_own(python.prefix, own);
 }
 
 std::vector<std::string> environment_for(const Services& services,
@@ -191,16 +203,24 @@ std::vector<std::string> environment_for(const Services& services,
         out.unset(name);
     out.set("TERM", "xterm-256color");
     out.set("PWD", project.native());
+    const auto& mark = services.prompts->mark();
+    out.set(Prompts::mark_name, mark.substr(mark.find('=') + 1));
     out.set("PONK_HOME", services.context().home.native());
     out.set("PATH", tools.native() + ":" + path_of(ground));
     return out.words();
 }
 
-std::string sentence_on(const Python& python)
+std::string sentence_on(const Python& python, const std::string& ponk)
 {
-    if (python.program.empty())
-        return fmt::format("ponk: there is no Python here ({})", printable(python.why));
-    return fmt::format("ponk: python is {} ({})", printable(python.program), printable(python.why));
+    auto sentence = python.program.empty()
+                        ? fmt::format("ponk: there is no Python here ({})", printable(python.why))
+                        : fmt::format("ponk: python is {} ({})",
+                                      printable(python.program),
+                                      printable(python.why));
+    if (ponk.empty())
+        sentence += "; 'ponk', 'az' and 'pip' are not those of ponk, because the program that the "
+                    "daemon was started from is gone";
+    return sentence;
 }
 
 }  // namespace
@@ -224,21 +244,19 @@ Result<PromptPlace>
 make_prompt_place(const Services& services, const os::Path& project, const PromptRight& right)
 {
     const auto own = right.environment.empty() ? os::own_variables() : right.environment;
-    const auto python = choose_python(services, project, own);
-    const auto& home = services.context().home;
-    const auto tools = TRY(put_tools(home, python).map_error(while_doing("prepare a prompt")));
+    auto python = choose_python(services, project, own);
+    const auto ponk = path_of_ponk();
+    const auto tools = TRY(put_tools(services, python, ponk));
     PromptPlace place;
     place.python = python.program;
-    place.first_line = sentence_on(python);
-    place.command = shell_of(own, tools);
-    place.command.env = environment_for(services, project, tools, ground_of(python, own));
+    place.first_line = sentence_on(python, ponk);
+    place.command = shell_of(own, *tools);
+    place.command.env = environment_for(services, project, *tools, ground_of(python, own));
+    place.kept.push_back(tools);
     place.command.directory = project;
     place.command.umask = right.umask;
-    if (!python.id.empty()) {
-        const environment::Cache cache(home);
-        place.lease = std::make_shared<os::FileLock>(TRY(cache.lock_for_use(python.id, {})));
-        static_cast<void>(cache.note_use(python.id));
-    }
+    if (python.built && python.built->lease)
+        place.kept.push_back(std::make_shared<os::FileLock>(std::move(*python.built->lease)));
     return place;
 }
 

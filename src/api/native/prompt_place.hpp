@@ -2,11 +2,11 @@
 #pragma once
 
 #include "api/http/services.hpp"
-#include "os/file_lock.hpp"
 #include "os/process.hpp"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ponk::api {
 
@@ -15,13 +15,13 @@ struct PromptPlace {
     os::Command command;     // the user's shell, in the project's folder
     std::string python;      // what `python` is there; empty: there is none
     std::string first_line;  // tells the user which one that is, and why
-    // Keeps an environment that ponk built from being removed.
-    std::shared_ptr<os::FileLock> lease = {};
+    // Keeps its programs, and an environment that ponk built, from being removed.
+    std::vector<std::shared_ptr<const void>> kept = {};
 };
 
-// Chooses the Python as a submit to `local` does, and runs no code of the project. Files that
-// cannot be understood are no obstacle: then it is the Python on PATH, and the first line has the
-// reason.
+// Finds the Python that a submit to `local` would use, in files alone: no program is started.
+// Files that cannot be understood are no obstacle: then it is the Python on PATH, and the first
+// line has the reason.
 Result<PromptPlace>
 make_prompt_place(const Services& services, const os::Path& project, const PromptRight& right);
 

@@ -136,9 +136,36 @@ protected:
     static bool is_gone(pid_t session)
     {
         const auto deadline = after(60s);
-        while (os::signal_session(session, 0) > 0 && Deadline::clock::now() < deadline)
+        while (members(session) > 0 && Deadline::clock::now() < deadline)
             std::this_thread::sleep_for(2ms);
-        return os::signal_session(session, 0) == 0;
+        return members(session) == 0;
+    }
+    static std::size_t members(pid_t session)
+    {
+        const auto living = os::signal_session(session, 0);
+        EXPECT_TRUE(living);
+        return living.value_or(0);
+    }
+    // What the socket says of the shell's end; what is shown before is taken.
+    Json read_end(net::Dialogue& socket)
+    {
+        const auto deadline = after(60s);
+        while (Deadline::clock::now() < deadline) {
+            std::string text;
+            const auto step = socket.next(text);
+            if (step == Step::end) break;
+            if (step == Step::waiting) {
+                std::this_thread::sleep_for(2ms);
+                continue;
+            }
+            auto message = *parse_json(text);
+            if (!message["ended"].is_null()) return message;
+            if (!message["output"].is_string()) continue;
+            taken_ += static_cast<std::int64_t>(from_base64(message.text("output"))->size());
+            socket.take(to_json(JsonObject{{"taken", taken_}}));
+        }
+        ADD_FAILURE() << "nobody said that the shell has ended";
+        return {};
     }
 
     std::unique_ptr<Tokens> tokens_;
@@ -197,7 +224,7 @@ TEST_F(Prompt, RefusesWhatItDoesNotUnderstand)
     const auto session = allowed_session();
     for (const auto* change : {R"({"project": 7})",
                                R"({"columns": 0})",
-                               R"({"rows": 501})",
+                               R"({"rows": -1})",
                                R"({"columns": "80"})",
                                R"({"rows": null})"}) {
         auto hello = hello_of(session);
@@ -248,12 +275,7 @@ TEST_F(Prompt, TellsHowTheShellEnded)
 {
     const auto socket = enter(allowed_session());
     type(*socket, "exit 7\n");
-    while (last_.is_null() && !testing::Test::HasFailure()) {
-        std::string text;
-        if (socket->next(text) != Step::message) continue;
-        const auto message = *parse_json(text);
-        if (!message["ended"].is_null()) last_ = message;
-    }
+    last_ = read_end(*socket);
     EXPECT_EQ(last_["ended"].integer("code"), 7);
     EXPECT_TRUE(last_["ended"]["signal"].is_null());
     expect_end(*socket, 1000, "ended");
@@ -266,19 +288,16 @@ TEST_F(Prompt, StopsReadingWhileThePageHasNotTakenWhatWasShown)
     const auto pid = pid_of_shell(*socket);
     type(*socket, "yes\n");
     std::int64_t shown = taken_;
-    int idle = 0;
-    while (idle < 100) {
+    const auto deadline = after(60s);
+    while (shown - taken_ < options().window && Deadline::clock::now() < deadline) {
         const auto message = next(*socket);
-        if (message.is_null()) {
-            ++idle;
+        if (message.is_null())
             std::this_thread::sleep_for(2ms);
-            continue;
-        }
-        idle = 0;
-        shown += static_cast<std::int64_t>(from_base64(message.text("output"))->size());
-        ASSERT_LE(shown - taken_, options().window);
+        else
+            shown += static_cast<std::int64_t>(from_base64(message.text("output"))->size());
     }
     EXPECT_EQ(shown - taken_, options().window);
+    EXPECT_TRUE(next(*socket).is_null());
     // Keys arrive all the same.
     type(*socket, "\x03");
     EXPECT_TRUE(next(*socket).is_null());
@@ -289,20 +308,138 @@ TEST_F(Prompt, StopsReadingWhileThePageHasNotTakenWhatWasShown)
     EXPECT_EQ(pid_of_shell(*socket), pid);
 }
 
-TEST_F(Prompt, BoundsWhatIsTypedAndNotRead)
+TEST_F(Prompt, DropsWhatIsTypedAndNotReadAndSaysSo)
 {
     options().most_typed = 64 * 1024;
     const auto socket = enter(allowed_session());
-    type(*socket, "stty raw; echo raw\"\"ed; sleep 1000\n");
+    const auto pid = pid_of_shell(*socket);
+    type(*socket, "stty raw -echo; echo raw\"\"ed; sleep 1000; stty sane\n");
     read_until(*socket, "rawed");
-    std::string text;
-    Step step = Step::waiting;
-    for (int i = 0; i < 100 && step != Step::end; ++i) {
+    for (int i = 0; i < 30; ++i)
         type(*socket, std::string(8000, 'x'));
-        step = socket->next(text);
+    EXPECT_NE(read_until(*socket, "bytes of typed text were dropped").find("ponk: "),
+              std::string::npos);
+    EXPECT_EQ(members(pid), 2U);  // the shell and what it runs
+}
+
+TEST_F(Prompt, TypesWhatAProgramReadsHoweverMuchItIs)
+{
+    options().most_typed = 64 * 1024;
+    const auto socket = enter(allowed_session());
+    type(*socket,
+         "stty -echo -icanon; echo rea\"\"dy; "
+         "for i in 1 2 3 4; do head -c 50000 | wc -c; done; stty sane\n");
+    read_until(*socket, "ready\r\n");
+    // More than is kept in all, but not at once.
+    for (int i = 0; i < 4; ++i) {
+        for (int part = 0; part < 10; ++part)
+            type(*socket, std::string(5000, 'x'));
+        EXPECT_EQ(read_until(*socket, "50000").find("dropped"), std::string::npos);
     }
-    EXPECT_EQ(step, Step::end);
-    EXPECT_EQ(socket->closing().code, 1008);
+}
+
+TEST_F(Prompt, AKeyThatInterruptsIsNotBehindWhatWasTyped)
+{
+    const auto socket = enter(allowed_session());
+    const auto pid = pid_of_shell(*socket);
+    // Told by who has the terminal by then: a key before that is for the shell.
+    type(*socket, "sh -c 'echo sleep\"\"ing; exec sleep 1000'\n");
+    read_until(*socket, "sleeping\r\n");
+    // More lines than a terminal keeps for a program that does not read.
+    for (int i = 0; i < 20; ++i) {
+        std::string lines;
+        for (int line = 0; line < 100; ++line)
+            lines += "echo not this; exit 1\n";
+        type(*socket, lines);
+    }
+    type(*socket, "\x03");
+    type(*socket, "echo aft\"\"er\n");
+    read_until(*socket, "after\r\n");
+    EXPECT_EQ(pid_of_shell(*socket), pid);
+}
+
+TEST_F(Prompt, TakesASizeThatIsTooLargeAsTheLargest)
+{
+    auto hello = hello_of(allowed_session());
+    hello.set("columns", 100'000);
+    const auto socket = open();
+    socket->take(to_json(hello));
+    EXPECT_FALSE(next(*socket)["hello"].is_null());
+    socket->take(R"({"columns": 5000, "rows": 123456789})");
+    type(*socket, "stty size\n");
+    read_until(*socket, "500 1000");
+}
+
+TEST_F(Prompt, DoesNotStartThePythonOfTheProject)
+{
+    const auto environment = root_ / "project" / ".venv";
+    ASSERT_TRUE(os::make_directories(environment / "bin"));
+    ASSERT_TRUE(os::replace_file(environment / "pyvenv.cfg", "home = /usr/bin\n"));
+    const auto started = root_ / "started";
+    ASSERT_TRUE(os::replace_file(environment / "bin" / "python",
+                                 "#!/bin/sh\n: >" + started.native() + "\nsleep 1000\n",
+                                 0755));
+    const auto socket = open();
+    socket->take(to_json(hello_of(allowed_session())));
+    EXPECT_EQ(next(*socket)["hello"].text("python"), (environment / "bin" / "python").native());
+    EXPECT_NE(read_until(*socket, "\r\n").find("'.venv' of the project"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(started));
+}
+
+TEST_F(Prompt, SaysTheEndAlthoughSomebodyElseWritesOn)
+{
+    const auto socket = enter(allowed_session());
+    type(*socket, "setsid yes &\n");
+    read_until(*socket, "y\r\ny\r\n");
+    type(*socket, "exit 3\n");
+    EXPECT_EQ(read_end(*socket)["ended"].integer("code"), 3);
+}
+
+TEST_F(Prompt, CountsAPlaceFromBeforeItIsUsed)
+{
+    options().most = 1;
+    auto place = services_->prompts->reserve();
+    ASSERT_TRUE(place);
+    EXPECT_FALSE(services_->prompts->reserve());
+    place->reset();
+    EXPECT_TRUE(services_->prompts->reserve());
+}
+
+TEST_F(Prompt, LetsGoOfWhatItHeldBeforeItsEndIsSeen)
+{
+    auto held = std::make_shared<const int>(1);
+    const std::weak_ptr<const int> seen = held;
+    PromptShell::Start start;
+    start.command.argv = {"sh", "-c", "exit 4"};
+    start.ring = [] {};
+    start.may_go_on = [] { return true; };
+    start.kept = {std::exchange(held, nullptr)};
+    auto place = services_->prompts->reserve();
+    ASSERT_TRUE(place);
+    const auto shell = *services_->prompts->open(std::move(*place), std::move(start));
+    const auto deadline = after(60s);
+    while (!shell->exit() && Deadline::clock::now() < deadline)
+        std::this_thread::sleep_for(2ms);
+    ASSERT_TRUE(shell->exit());
+    EXPECT_EQ(shell->exit()->code, 4);
+    EXPECT_TRUE(seen.expired());
+}
+
+TEST_F(Prompt, RemovesProgramsThatNoPromptHas)
+{
+    const auto all = root_ / "tools";
+    const auto put = [](const os::Path& folder) { return os::make_directories(folder); };
+    auto& prompts = *services_->prompts;
+    ASSERT_TRUE(os::make_directories(all / "left"));
+    auto one = prompts.keep_tools(all, "one", put);
+    ASSERT_TRUE(one);
+    EXPECT_FALSE(std::filesystem::exists(all / "left"));
+    const auto two = prompts.keep_tools(all, "two", put);
+    EXPECT_TRUE(std::filesystem::exists(all / "one"));
+    one->reset();
+    const auto three = prompts.keep_tools(all, "three", put);
+    EXPECT_FALSE(std::filesystem::exists(all / "one"));
+    EXPECT_TRUE(std::filesystem::exists(all / "two"));
 }
 
 TEST_F(Prompt, LeavesNobodyBehind)
@@ -312,14 +449,14 @@ TEST_F(Prompt, LeavesNobodyBehind)
     const auto first = pid_of_shell(*socket);
     type(*socket, "(trap '' HUP; sleep 1000) & sleep 1000 & echo both\"\"run\n");
     read_until(*socket, "bothrun");
-    EXPECT_GE(os::signal_session(first, 0), 3U);
+    EXPECT_GE(members(first), 3U);
     socket.reset();
     EXPECT_TRUE(is_gone(first));
 
     const auto other = enter(session);
     const auto second = pid_of_shell(*other);
     services_->prompts->end_all();
-    EXPECT_EQ(os::signal_session(second, 0), 0U);
+    EXPECT_EQ(members(second), 0U);
     const auto late = open();
     late->take(to_json(hello_of(session)));
     expect_end(*late, 1011, "ends");
@@ -333,6 +470,10 @@ TEST_F(Prompt, EndsWithItsSession)
     EXPECT_TRUE(sessions_->remove(sessions_->find(text)->session.id));
     // Nobody asks the socket: its thread looks by itself.
     EXPECT_TRUE(is_gone(pid));
+    const auto deadline = after(60s);
+    std::string ignored;
+    while (socket->next(ignored) != Step::end && Deadline::clock::now() < deadline)
+        std::this_thread::sleep_for(2ms);
     expect_end(*socket, 4401, "has ended");
 }
 

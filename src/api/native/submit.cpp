@@ -21,6 +21,8 @@ Result<engine::Submitter> submitter_of(const Json& body)
     if (!words.is_array()) return wrong();
     for (const auto& item : words.as_array()) {
         if (!item.is_string() || item.as_string().find('\0') != std::string::npos) return wrong();
+        // What is submitted from a prompt is none of it.
+        if (item.as_string().starts_with(std::string(Prompts::mark_name) + "=")) continue;
         submitter.environment.push_back(item.as_string());
     }
     return submitter;
