@@ -438,6 +438,7 @@ Result<> run(const Options& options)
             "version {} serves {} {}", own_version(), socket.native(), endpoints.uri()));
         if (options.on_ready) options.on_ready(endpoints.addresses);
         reason = wait_for_end(options, signals, stop_bell, home, server, endpoints, engine, [&] {
+            codes.drop_expired();
             services->prompts->tidy([&sessions](const std::string& id) {
                 return sessions->find_by_id(id).has_value();
             });

@@ -16,6 +16,7 @@ constexpr std::string_view beginning = "ponk_session_";  // so that searches for
 constexpr std::int64_t lifetime = std::int64_t{30} * 86'400'000;
 constexpr std::size_t most_of_a_token = 50;
 constexpr std::size_t most_codes = 100;
+constexpr std::size_t most_prompt_codes = 4;  // each has the variables of a terminal
 constexpr std::size_t longest_file = std::size_t{8} << 20;
 constexpr std::size_t longest_agent = 200;
 
@@ -76,13 +77,12 @@ std::string LoginCodes::make(Login login)
     const auto now = clock_();
     auto code = to_hex(random_bytes(32));
     const auto codes = codes_.lock();
-    std::erase_if(*codes, [now](const auto& entry) { return entry.second.until <= now; });
-    if (codes->size() >= most_codes) {
-        codes->erase(
-            std::min_element(codes->begin(), codes->end(), [](const auto& left, const auto& right) {
-                return left.second.until < right.second.until;
-            }));
-    }
+    drop_expired(*codes, now);
+    make_room(*codes, most_codes, [](const Code&) { return true; });
+    if (login.prompt)
+        make_room(*codes, most_prompt_codes, [](const Code& each) {
+            return each.login.prompt != nullptr;
+        });
     codes->emplace(sha256(code), Code{now + lifetime, std::move(login)});
     return code;
 }
@@ -91,12 +91,39 @@ std::optional<Login> LoginCodes::take(std::string_view code)
 {
     const auto digest = sha256(code);
     const auto codes = codes_.lock();
-    const auto found = codes->find(digest);
-    if (found == codes->end()) return std::nullopt;
-    auto taken = std::move(found->second);
-    codes->erase(found);
-    if (clock_() >= taken.until) return std::nullopt;
-    return std::move(taken.login);
+    drop_expired(*codes, clock_());
+    auto node = codes->extract(digest);
+    if (node.empty()) return std::nullopt;
+    return std::move(node.mapped().login);
+}
+
+void LoginCodes::drop_expired()
+{
+    const auto now = clock_();
+    drop_expired(*codes_.lock(), now);
+}
+
+void LoginCodes::drop_expired(Codes& codes, std::int64_t now)
+{
+    std::erase_if(codes, [now](const auto& entry) { return entry.second.until <= now; });
+}
+
+// Of those that count the oldest go, until one more is no more than `most`.
+void LoginCodes::make_room(Codes& codes,
+                           std::size_t most,
+                           const std::function<bool(const Code&)>& counts)
+{
+    for (;;) {
+        std::size_t count = 0;
+        auto oldest = codes.end();
+        for (auto at = codes.begin(); at != codes.end(); ++at) {
+            if (!counts(at->second)) continue;
+            ++count;
+            if (oldest == codes.end() || at->second.until < oldest->second.until) oldest = at;
+        }
+        if (count < most) return;
+        codes.erase(oldest);
+    }
 }
 
 bool Sessions::is_session_text(std::string_view text)
@@ -205,10 +232,18 @@ std::optional<Sessions::Known> Sessions::find(std::string_view text) const
 
 std::optional<Sessions::Known> Sessions::find_by_id(std::string_view id) const
 {
-    for (auto& known : list()) {
-        if (known.session.id == id) return std::move(known);
+    std::optional<Entry> entry;
+    {
+        const auto entries = entries_.lock();
+        const auto found = std::find_if(entries->begin(), entries->end(), [id](const auto& each) {
+            return each.second.session.id == id;
+        });
+        if (found == entries->end()) return std::nullopt;
+        entry = found->second;
     }
-    return std::nullopt;
+    auto known = living(entry->session);
+    if (known) known->used = entry->used;
+    return known;
 }
 
 std::vector<Sessions::Known> Sessions::list() const

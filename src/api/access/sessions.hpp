@@ -58,14 +58,21 @@ public:
     std::string make(Login login = {});
     // What it is for, if it is one; it is none from then on.
     std::optional<Login> take(std::string_view code);
+    // Forgets those whose minute is over. What nobody takes is forgotten when this is called.
+    void drop_expired();
 
 private:
     struct Code {
         std::int64_t until = 0;
         Login login = {};
     };
+    using Codes = std::map<Digest, Code>;
+    static void drop_expired(Codes& codes, std::int64_t now);
+    static void
+    make_room(Codes& codes, std::size_t most, const std::function<bool(const Code&)>& counts);
+
     std::function<std::int64_t()> clock_;
-    Synced<std::map<Digest, Code>> codes_;
+    Synced<Codes> codes_;
 };
 
 // Who uses the page. Kept in the file `sessions` of the home folder, so that a new daemon knows

@@ -135,5 +135,32 @@ TEST(LoginCodes, AreForOneUseWithinAMinute)
     EXPECT_FALSE(codes.take(oldest));  // a hundred at most
 }
 
+TEST(LoginCodes, KeepFewVariablesAndNotForLong)
+{
+    std::int64_t now = 1000;
+    LoginCodes codes([&now] { return now; });
+    const auto plain = codes.make();
+    std::vector<std::weak_ptr<const PromptRight>> rights;
+    std::vector<std::string> made;
+    for (int i = 0; i < 5; ++i) {
+        now += 1;
+        const auto right = std::make_shared<const PromptRight>();
+        rights.emplace_back(right);
+        made.push_back(codes.make({right}));
+    }
+    EXPECT_TRUE(rights[0].expired());  // four at most
+    EXPECT_FALSE(codes.take(made[0]));
+    EXPECT_TRUE(codes.take(made[1]));
+    EXPECT_TRUE(codes.take(plain));
+    now += LoginCodes::lifetime;
+    EXPECT_FALSE(codes.take("another"));
+    EXPECT_TRUE(rights[4].expired());
+    const auto right = std::make_shared<const PromptRight>();
+    codes.make({right});
+    now += LoginCodes::lifetime;
+    codes.drop_expired();
+    EXPECT_EQ(right.use_count(), 1);
+}
+
 }  // namespace
 }  // namespace ponk::api

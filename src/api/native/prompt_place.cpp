@@ -198,8 +198,7 @@ std::vector<std::string> environment_for(const Services& services,
                              "TMUX",
                              "TMUX_PANE",
                              "VTE_VERSION",
-                             "WINDOWID",
-                             "PONK_RUN_ID"})
+                             "WINDOWID"})
         out.unset(name);
     out.set("TERM", "xterm-256color");
     out.set("PWD", project.native());

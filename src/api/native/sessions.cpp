@@ -7,6 +7,9 @@
 #include "base/version.hpp"
 #include "net/target.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace ponk::api {
 
 namespace {
@@ -29,12 +32,30 @@ JsonObject session_json(const Sessions::Known& known)
                       {"expires", utc_text(known.session.expires)}};
 }
 
-// What the page asks at its start.
-JsonObject own_session_json(const Services& services, const Sessions::Known& known)
+// What the page asks at its start. It has prompts where their socket would be accepted.
+JsonObject own_session_json(const Services& services,
+                            const Sessions::Known& known,
+                            const net::Request& request)
 {
     auto answer = session_json(known);
-    answer.set("prompt", services.prompts->right_of(known.session.id) != nullptr);
+    answer.set("prompt",
+               request.listener_kind != net::ListenerKind::network &&
+                   services.prompts->right_of(known.session.id) != nullptr);
     return answer;
+}
+
+// Kept as long as the session.
+constexpr std::size_t longest_environment = std::size_t{1} << 20;
+
+// What belongs to the terminal of `ponk ui`, or to a run in which it was typed, and to no shell of
+// a prompt.
+bool is_for_prompts(const std::string& word)
+{
+    static constexpr std::array<std::string_view, 5> others{
+        "MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_ID", "MLFLOW_TRACKING_TOKEN", "GPG_TTY", "SSH_TTY"};
+    const auto name = std::string_view(word).substr(0, word.find('='));
+    return !name.starts_with("PONK_RUN_") &&
+           std::find(others.begin(), others.end(), name) == others.end();
 }
 
 // Prompts begin as a shell of who asked for the code would.
@@ -44,6 +65,19 @@ Result<Login> login_of(const Json& body)
         return fail(ErrorKind::invalid_argument, "'prompt' must be true or false");
     if (!body.boolean("prompt")) return Login{};
     auto asker = TRY(submitter_of(body));
+    std::erase_if(asker.environment, [](const auto& word) { return !is_for_prompts(word); });
+    std::size_t bytes = 0;
+    for (const auto& word : asker.environment)
+        bytes += word.size() + 1;
+    if (bytes > longest_environment) {
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("the variables of this terminal have {} bytes; those of a prompt may "
+                              "have {}",
+                              bytes,
+                              longest_environment),
+                  "Run 'ponk ui --prompt' with fewer: 'env -u NAME ponk ui --prompt'."));
+    }
     return Login{std::make_shared<const PromptRight>(
         PromptRight{std::move(asker.environment), asker.umask})};
 }
@@ -133,7 +167,7 @@ Result<net::Response> log_in(const Services& services, const Call& call)
                 return sessions->find_by_id(id).has_value();
             });
     }
-    auto answer = own_session_json(services, *known);
+    auto answer = own_session_json(services, *known, call.request);
     answer.set("session", made->text);
     return net::json_response(std::move(answer), 201);
 }
@@ -182,7 +216,7 @@ Result<net::Response> show_session(const Services& services, const Call& call)
     const auto known = session_of(*TRY(sessions_of(services)), call.request);
     if (!known)
         return fail(ErrorKind::not_found, "this request has no session: it has a token, or none");
-    auto answer = own_session_json(services, *known);
+    auto answer = own_session_json(services, *known, call.request);
     answer.set("version", own_version());
     answer.set("server_time", utc_text(wall_milliseconds()));
     return net::json_response(std::move(answer));
@@ -195,6 +229,7 @@ Result<net::Response> end_own_session(const Services& services, const Call& call
     if (!known)
         return fail(ErrorKind::not_found, "this request has no session: it has a token, or none");
     TRY(sessions->remove(known->session.id));
+    services.prompts->forbid(known->session.id);
     return net::json_response(JsonObject{{"deleted", known->session.id}});
 }
 
@@ -218,6 +253,7 @@ Result<net::Response> end_session(const Services& services, const Call& call)
 {
     const auto& id = call.variables.at(0);
     TRY(TRY(sessions_of(services))->remove(id));
+    services.prompts->forbid(id);
     return net::json_response(JsonObject{{"deleted", id}});
 }
 

@@ -219,5 +219,53 @@ TEST_F(PageSessions, PromptsAreForTheOneSessionThatWasMadeWithThem)
     EXPECT_EQ(services_->prompts->right_of(with.text("id")), nullptr);
 }
 
+TEST_F(PageSessions, PromptsKeepNoMoreThanTheyNeed)
+{
+    const auto log_in_with = [this](JsonArray words) {
+        return call("POST",
+                    {"ui", "codes"},
+                    JsonObject{{"prompt", true}, {"environment", std::move(words)}});
+    };
+    const auto large = log_in_with({Json("A=" + std::string(std::size_t{1} << 20, 'a'))});
+    EXPECT_EQ(large.status, 400);
+    EXPECT_NE(large.body.find("1048576"), std::string::npos) << large.body;
+
+    const auto made = log_in_with({Json("HOME=/home/ann"),
+                                   Json("PONK_RUN_TOKEN=x"),
+                                   Json("PONK_RUN_ID=x"),
+                                   Json("MLFLOW_RUN_ID=x"),
+                                   Json("MLFLOW_EXPERIMENT_ID=1"),
+                                   Json("MLFLOW_TRACKING_TOKEN=x"),
+                                   Json("MLFLOW_TRACKING_URI=http://x"),
+                                   Json("GPG_TTY=/dev/pts/0"),
+                                   Json("SSH_TTY=/dev/pts/0")});
+    const auto session = log_in(JsonObject{{"code", body(made).text("code")}});
+    const auto right = services_->prompts->right_of(session.text("id"));
+    ASSERT_NE(right, nullptr);
+    EXPECT_EQ(right->environment,
+              (std::vector<std::string>{"HOME=/home/ann", "MLFLOW_TRACKING_URI=http://x"}));
+    // The end of the session is that of the right.
+    EXPECT_EQ(ask("DELETE", "/api/v1/ui/session", bearer(session.text("session"))).status, 200);
+    EXPECT_EQ(services_->prompts->right_of(session.text("id")), nullptr);
+}
+
+TEST_F(PageSessions, PromptsAreNotPromisedWhereTheirSocketIsRefused)
+{
+    const auto made = call("POST", {"ui", "codes"}, JsonObject{{"prompt", true}});
+    const auto session = log_in(JsonObject{{"code", body(made).text("code")}});
+    net::Request request;
+    request.method = "GET";
+    request.path = {"api", "v1", "ui", "session"};
+    request.headers = bearer(session.text("session"));
+    request.headers.emplace_back("Host", "localhost:23457");
+    for (const auto& [kind, promised] : {std::pair(net::ListenerKind::loopback, true),
+                                         std::pair(net::ListenerKind::network, false)}) {
+        request.listener_kind = kind;
+        const auto answer = dispatch(*services_, request);
+        ASSERT_EQ(answer.status, 200) << answer.body;
+        EXPECT_EQ(parse_json(answer.body)->boolean("prompt"), promised);
+    }
+}
+
 }  // namespace
 }  // namespace ponk::api
