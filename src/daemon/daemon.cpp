@@ -1,33 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/daemon.hpp"
 
-#include "api/http/error_shape.hpp"
-#include "api/mlflow/run_calls.hpp"
 #include "api/native/imports.hpp"
-#include "api/router.hpp"
 #include "audit/audit_log.hpp"
-#include "base/synced.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "base/version.hpp"
-#include "daemon/agent_programs.hpp"
+#include "daemon/executors.hpp"
 #include "daemon/home_watch.hpp"
 #include "daemon/janitor.hpp"
 #include "daemon/lifetime.hpp"
 #include "daemon/listeners.hpp"
 #include "daemon/recovery.hpp"
+#include "daemon/request_handler.hpp"
 #include "engine/engine.hpp"
 #include "engine/files/run_files.hpp"
 #include "engine/maintenance/disk.hpp"
 #include "engine/maintenance/environments.hpp"
-#include "executor/docker/docker_executor.hpp"
-#include "executor/local/local_executor.hpp"
-#include "executor/remote/link/ssh_stream.hpp"
-#include "executor/remote/remote_executor.hpp"
 #include "executor/run_directory/home_format.hpp"
-#include "executor/run_directory/object_trees.hpp"
-#include "executor/slurm/slurm_executor.hpp"
-#include "model/target_type.hpp"
 #include "net/server.hpp"
 #include "os/private_folder.hpp"
 #include "os/socket.hpp"
@@ -37,7 +27,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cstdio>
 #include <functional>
 #include <malloc.h>
@@ -67,51 +56,6 @@ void keep_memory_small()
     ::mallopt(M_ARENA_MAX, 4);
     ::mallopt(M_MMAP_THRESHOLD, large);
     ::mallopt(M_TRIM_THRESHOLD, large);
-}
-
-struct Collaborators {
-    const snapshot::ObjectStore& objects;
-    store::History& history;
-    engine::Notifier& notifier;
-};
-
-// The types of targets that are other machines share their connections.
-Result<> add_remote_executors(std::map<std::string, std::unique_ptr<executor::Executor>>& executors,
-                              const Options& options,
-                              const Collaborators& with)
-{
-    const AgentPrograms programs(options.host_program, folder_beside_program());
-    const auto hosts =
-        std::make_shared<executor::remote::HostPool>(executor::remote::connect_by_ssh(
-            {.home = options.home,
-             .environment = os::own_variables(),
-             .processors = programs.processors(),
-             .program = [programs](const std::string& name) { return programs.find(name); }}));
-    const auto tell = [with](const std::string& run, const std::string& line) {
-        const auto id = RunId::parse(run);
-        if (!id) return;
-        static_cast<void>(with.history.append_event(*id, "progress", line));
-        with.notifier.ring(*id);
-    };
-    for (const char* type : {"remote", "remotedocker", "slurm"}) {
-        executors.emplace(
-            type,
-            TRY(executor::remote::make_executor({options.home, type, with.objects, hosts, tell})));
-    }
-    return {};
-}
-
-// A type that users can submit to without an executor is a mistake of ours, found at every start.
-Result<>
-require_executors(const std::map<std::string, std::unique_ptr<executor::Executor>>& executors)
-{
-    for (const auto& traits : model::target_types) {
-        if (model::is_served(traits.type) && !executors.contains(std::string(traits.name())))
-            return fail(ErrorKind::internal,
-                        "targets of type '{}' have no executor: add it in daemon.cpp",
-                        traits.name());
-    }
-    return {};
 }
 
 // Runs whose folders are gone are over as far as anybody can ever tell: says so to whoever follows
@@ -213,94 +157,6 @@ Result<MetricsToRead> bring_back_runs(engine::Engine& engine)
     return left;
 }
 
-// Where requests come in. Any thread may call.
-class RequestHandler {
-public:
-    RequestHandler(const api::Services& services, const HomeWatch& home, const os::Bell& stop)
-        : services_(services), home_(home), stop_(stop)
-    {
-    }
-
-    net::Handlers handlers()
-    {
-        return {.answer = [this](const net::Request& request) { return answer(request); },
-                .receive = [this](const net::Request& head) { return receive(head); },
-                .error_shape = [](std::string_view target,
-                                  const Error& error,
-                                  int status) { return api::error_answer(target, error, status); }};
-    }
-
-private:
-    net::Reception receive(const net::Request& head)
-    {
-        auto reception = api::receive(services_, head);
-        if (reception.begin) {
-            reception.begin = [this, begin = std::move(reception.begin)](const auto& request,
-                                                                         const auto& respond) {
-                // What is wrong then is said by `answer`.
-                if (closed_ || home_.loss()) return false;
-                return begin(request, [this, respond](net::Response response) {
-                    respond(unless_damaged(std::move(response)));
-                });
-            };
-        }
-        if (!reception.sink) return reception;
-        // What a stream brings goes into the home, too.
-        if (const auto loss = home_.loss()) {
-            reception.sink.reset();
-            reception.answer = refusal(head, *loss);
-            stop_.ring();
-        }
-        return reception;
-    }
-
-    static net::Response refusal(const net::Request& request, const Error& error)
-    {
-        return api::error_answer("/" + join(request.path, "/"), error);
-    }
-
-    net::Response answer(const net::Request& request)
-    {
-        if (closed_) return broken();
-        if (const auto loss = home_.loss()) {
-            stop_.ring();
-            // Whoever follows a run may still hear its end.
-            auto last_words = request.method == "GET" ? api::dispatch(services_, request)
-                                                      : refusal(request, *loss);
-            return last_words.status < 400 ? std::move(last_words) : refusal(request, *loss);
-        }
-        return unless_damaged(api::dispatch(services_, request));
-    }
-
-    net::Response unless_damaged(net::Response response)
-    {
-        if (response.status < 500 || !services_.history().saw_damage()) return response;
-        // The next daemon sets the damaged database aside. A connection that breaks makes the
-        // client ask that one.
-        closed_ = true;
-        log_line("stops: the database is damaged");
-        stop_.ring();
-        return broken();
-    }
-
-    class NoBody final : public net::BodySource {
-        void attach(std::function<void()> /*ring*/) override {}
-        Step next(std::string& /*out*/) override { return Step::broken; }
-    };
-
-    static net::Response broken()
-    {
-        net::Response response;
-        response.stream = std::make_unique<NoBody>();
-        return response;
-    }
-
-    const api::Services& services_;
-    const HomeWatch& home_;
-    const os::Bell& stop_;
-    std::atomic<bool> closed_{false};
-};
-
 Result<store::Sync> sync_of(const Options& options)
 {
     auto word = options.sync;
@@ -311,25 +167,6 @@ Result<store::Sync> sync_of(const Options& options)
                                 fmt::format("PONK_SYNC is '{}'", printable(word)),
                                 "It may be 'full' or 'normal'."));
 }
-
-// Who answers calls that runs pass on: there from when the services are until they go, while runs
-// are watched before and after. Any thread may call.
-class RunRequestHandler {
-public:
-    void open(std::shared_ptr<const api::Services> services)
-    {
-        *services_.lock() = std::move(services);
-    }
-    void close() { services_.lock()->reset(); }
-    std::string answer(const RunId& run, const Json& ask)
-    {
-        const auto services = *services_.lock();
-        return services ? api::answer_run(*services, run, ask) : std::string();
-    }
-
-private:
-    Synced<std::shared_ptr<const api::Services>> services_;
-};
 
 Result<std::vector<net::Listener>> open_listeners(const Options& options, api::Endpoints& endpoints)
 {
@@ -370,14 +207,7 @@ Result<> run(const Options& options)
     const auto objects = TRY(snapshot::ObjectStore::open(options.home / "store"));
     secrets::Secrets secrets(options.home);
     engine::Notifier notifier;
-    std::map<std::string, std::unique_ptr<executor::Executor>> executors;
-    const auto trees = executor::trees_of(objects);
-    executors.emplace("local", TRY(executor::local::make_executor({options.home, trees})));
-    executors.emplace(model::slurm_here,
-                      TRY(executor::slurm::make_executor({options.home, *executors.at("local")})));
-    executors.emplace("localdocker", TRY(executor::docker::make_executor({options.home, trees})));
-    TRY(add_remote_executors(executors, options, {objects, *history, notifier}));
-    TRY(require_executors(executors));
+    auto executors = TRY(make_executors(options, {objects, *history, notifier}));
     RunRequestHandler run_request_handler;
     engine::Engine engine(
         engine::Context{options.home,
@@ -429,7 +259,7 @@ Result<> run(const Options& options)
                       &page});
     run_request_handler.open(services);
     const HomeWatch home(options.home, home_lock);
-    RequestHandler request_handler(*services, home, stop_bell);
+    RequestHandler request_handler(*services, home, stop_bell, log_line);
     std::string reason;
     {
         const net::Server server(std::move(listeners), request_handler.handlers());
